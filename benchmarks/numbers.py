@@ -192,6 +192,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     torch.set_grad_enabled(False)
+    if options.device == "cpu":
+        torch.set_num_threads(2)
+        baracuda.set_num_threads(2)
     cases, begun, rows = Cases(options.device), time.perf_counter(), []
     clock, copied = clock_for(options.device), copy_bandwidth(cases)
     print(f"copy: {copied / 1e9:.0f} GB/s")

@@ -9,36 +9,16 @@ prints for each case our time, PyTorch's, and their ratio; of what reads and wri
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 
 import baracuda
+from baracuda.cli.timing import clock_for, compare
 
 Call = Callable[[], Any]
 VOCABULARY = 128_256
-
-
-def seconds(call: Call, device: str, rounds: int = 7) -> float:
-    """The median time of a call."""
-    times = []
-    for _ in range(rounds + 2):
-        start = time.perf_counter()
-        if device == "cuda":
-            torch.cuda.synchronize()
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begin.record()
-            call()
-            end.record()
-            torch.cuda.synchronize()
-            times.append(begin.elapsed_time(end) / 1e3)
-        else:
-            call()
-            times.append(time.perf_counter() - start)
-    return statistics.median(times[2:])
 
 
 def by_sort(logits: torch.Tensor, k: int = 0, p: float = 1.0) -> torch.Tensor:
@@ -97,19 +77,20 @@ def main() -> None:
     if device == "cpu":
         torch.set_num_threads(2)
         baracuda.set_num_threads(2)
-    key = torch.tensor([0, 7], dtype=torch.uint32, device=device)
+    clock, key = clock_for(device), torch.tensor([0, 7], dtype=torch.uint32, device=device)
     for rows in (256, 1) if device == "cuda" else (32,):
         for dtype in (torch.float32, torch.bfloat16):
             x = (torch.randn(rows, VOCABULARY, device=device) * 2).to(dtype)
             peaked = x.clone()
             peaked[:, :30] += 12
-            copy = 2 * x.nbytes / seconds(lambda x=x: x.clone(), device)  # type: ignore[misc]
+            copy = 2 * x.nbytes / compare(clock, {"copy": [x.clone]}).samples["copy"].median
             for name, ours, theirs, nbytes in cases(x, peaked, key):
-                own = seconds(ours, device)
+                samples = compare(clock, {"ours": [ours]} | ({} if theirs is None else {"PyTorch": [theirs]})).samples
+                own = samples["ours"].median
                 line = f"{rows:4} rows {str(dtype)[6:]:9} {name:24} {own * 1e3:8.3f} ms"
                 if theirs is not None:
-                    other = seconds(theirs, device, 3)
-                    line += f"   PyTorch {other * 1e3:9.3f} ms   {other / own:6.2f}"
+                    other = samples["PyTorch"]
+                    line += f"   PyTorch {other.median * 1e3:9.3f} ms   {other.ratio_to(samples['ours']):6.2f}"
                 if nbytes and device == "cuda":  # on a CPU a copy is page faults
                     line += f"   {nbytes / own / copy:4.0%} of copy"
                 print(line, flush=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from baracuda.formula.scans import Combine
 
 Definition = Callable[..., Expr]
+_Part = TypeVar("_Part", "Combine", "Loop")
 _definitions: dict[tuple[str, ElementKind], Definition] = {}
 
 
@@ -69,7 +70,7 @@ def expand_node(n: Expr, args: tuple[Expr, ...], native: frozenset[str] = frozen
     if n.op == "scan":
         return node("scan", args, n.kind, replace(n.attr, combine=_expanded(n.attr.combine)))
     if n.op == "loop":
-        return node("loop", args, n.kind, replace(n.attr, loop=_expanded_loop(n.attr.loop)))
+        return node("loop", args, n.kind, replace(n.attr, loop=_expanded(n.attr.loop)))
     if n.op in PRIMITIVES:
         return rebuild(n, args)
     define = definition(n.op, n.kind)
@@ -87,16 +88,10 @@ def expand_node(n: Expr, args: tuple[Expr, ...], native: frozenset[str] = frozen
     return expanded[result]
 
 
-@cache
-def _expanded(combine: Combine) -> Combine:
-    """The operation of a scan in primitives only."""
-    return combine.map(expand_node)
-
-
-@cache
-def _expanded_loop(loop: Loop) -> Loop:
-    """A loop whose turns are in primitives only."""
-    return loop.map(expand_node)
+@lru_cache(maxsize=1024)
+def _expanded(part: _Part) -> _Part:
+    """The operation of a scan, or the turns of a loop, in primitives only."""
+    return part.map(expand_node)
 
 
 def _rounded_by_the_store(graph: Graph) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,11 @@ MOST_PLANS = 4096
 
 _plans: dict[tuple[Any, ...], Plan[Any, Any]] = {}
 _lock = locks.lock()
+
+
+def public(name: str) -> Any:
+    """A public function by its name, the one whose calls are kept. It is looked up late, since it is made of all the rest."""
+    return getattr(sys.modules["baracuda"], name)
 
 
 def describe(obj: Any, name: str) -> TensorRef:

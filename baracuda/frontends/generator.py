@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from baracuda.core import locks
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import quoted
+from baracuda.frontends.call import public
 from baracuda.frontends.creating import example_of
 
 _BITS = 64
-
-
-def _public(name: str) -> Any:
-    """A public function, which keeps its calls."""
-    return getattr(sys.modules["baracuda"], name)
 
 
 class Generator:
@@ -78,15 +73,15 @@ class Generator:
             seed, offset, first = self._seed, self._offset, self._first.get(place)
             self._offset = (offset + 1) % (1 << _BITS)
         if first is None:
-            first = _public("rng_key")(seed, **where)
+            first = public("rng_key")(seed, **where)
             with self._lock:
                 if seed == self._seed:
                     self._first[place] = first
-        return _public("rng_fold_in")(first, offset)
+        return public("rng_fold_in")(first, offset)
 
     def split(self, num: int = 2) -> list[Generator]:
         """So many generators whose keys are independent of one another and of this one's; it uses one key."""
-        words = _public("rng_split")(self.key(device="cpu"), num).tolist()
+        words = public("rng_split")(self.key(device="cpu"), num).tolist()
         return [Generator(high << 32 | low, **self._where) for high, low in words]
 
     def state(self) -> dict[str, int]:
@@ -114,7 +109,7 @@ class Generator:
         like = next((v for v in others if hasattr(v, "shape") and hasattr(v, "dtype")), None)
         key = self.key() if like is None else self.key(like=like)
         given = [key if v is self else v for v in arguments]
-        return _public(name)(*given, **{n: key if v is self else v for n, v in keywords.items()})
+        return public(name)(*given, **{n: key if v is self else v for n, v in keywords.items()})
 
     def __getstate__(self) -> dict[str, Any]:
         device = self._where["device"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Annotated, Any
 
 from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, public
 from baracuda.frontends.declared import declared
-from baracuda.frontends.families import composition
 from baracuda.frontends.multi_tensor import applied
 from baracuda.frontends.parts import of_parts
 from baracuda.ops.declaration.words import Dtype
@@ -49,7 +47,7 @@ def clip_grad_norm(
     >>> float(norm), [g.round(3).tolist() for g in grads]
     (5.0, [[0.6, 0.0], [[0.8]]])
     """
-    norm = _norm()(grads, p=p, error_if_nonfinite=error_if_nonfinite)
+    norm = public("grad_norm")(grads, p=p, error_if_nonfinite=error_if_nonfinite)
     written = None if out is None else (out,)
     return norm, applied(clipped, (grads, norm), {"max_norm": max_norm}, written, in_place)
 
@@ -85,11 +83,3 @@ def master_weight_cast(masters: Any, dtype: Dtype = None, *, out: Any = None) ->
     for own, items in groups.items():
         applied(cast, ([masters[i] for i in items],), {"dtype": own}, ([out[i] for i in items],))
     return list(out)
-
-
-@cache
-def _norm() -> Any:
-    """`grad_norm`, whose calls are kept."""
-    from baracuda.frontends.call_cache import cached
-
-    return cached(composition("grad_norm"))

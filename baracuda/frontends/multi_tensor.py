@@ -329,11 +329,9 @@ def applied(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], out: Any =
 def _item_by_item(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], out: Any, in_place: bool) -> Any:
     """The same of an op that is more than a formula over elements: a call for each item, which is kept as any other."""
     names = op.signature.tensors
-    given = dict(zip(names, tensors, strict=False)) | {n: v for n, v in words.items() if n in names}
+    given, lists = _given(op, tensors, words)
     rest = {n: v for n, v in words.items() if n not in names}
-    lists = {n: v for n, v in given.items() if isinstance(v, (list, tuple))}
-    count = _count(op, lists)
-    replaced = [lists[n] for n in (r.removeprefix("new_") for r in op.results) if n in lists]
+    count, replaced = _count(op, lists), _replaced_by_name(op, lists)
     if in_place and not replaced:
         raise InvalidProblemError(f"{op}: no result takes the place of a list; expected out in place of in_place")
     into = replaced if in_place else list(_outputs(out, max(len(replaced), 1)))
@@ -353,6 +351,18 @@ def _item_by_item(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], out:
     return returned[0] if len(returned) == 1 else tuple(returned)
 
 
+def _given(op: Op, tensors: Sequence[Any], words: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Sequence[Any]]]:
+    """What stands for each tensor of an op, by position or by name, and the lists among it."""
+    names = op.signature.tensors
+    given = dict(zip(names, tensors, strict=False)) | {n: v for n, v in words.items() if n in names}
+    return given, {n: v for n, v in given.items() if isinstance(v, (list, tuple))}
+
+
+def _replaced_by_name(op: Op, lists: Mapping[str, Any]) -> list[Any]:
+    """The lists whose place results called new_x take, which are those of x."""
+    return [lists[n] for n in (r.removeprefix("new_") for r in op.results) if n in lists]
+
+
 def _count(op: Op, lists: Mapping[str, Sequence[Any]]) -> int:
     """How many items some lists have."""
     if not lists:
@@ -367,12 +377,10 @@ def _count(op: Op, lists: Mapping[str, Sequence[Any]]) -> int:
 
 def _as_lists(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], new: Any, out: Any, in_place: bool) -> Any:
     """The results list by list, of those that are new and those that were given."""
-    given = dict(zip(op.signature.tensors, tensors, strict=False)) | {n: v for n, v in words.items() if n in op.signature.tensors}
-    lists = {n: v for n, v in given.items() if isinstance(v, (list, tuple))}
+    _, lists = _given(op, tensors, words)
     count = len(next(iter(lists.values())))
     if in_place:
-        replaced = [lists[n] for n in (r.removeprefix("new_") for r in op.results) if n in lists]
-        found: list[Any] = replaced or [next(iter(lists.values()))]
+        found: list[Any] = _replaced_by_name(op, lists) or [next(iter(lists.values()))]
     else:
         rest = list(new or ())
         names = [r for r in op.results if r.removeprefix("new_") in lists or not r.startswith("new_")] or ["y"]

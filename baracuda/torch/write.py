@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import KINDS
 
 
 def write(target: Any, value: Any) -> Any:
@@ -24,7 +23,7 @@ def plain(target: Any) -> Any:
 
 def _copy(target: Any, value: Any) -> None:
     if value.dtype != target.dtype:
-        value = baracuda.cast(value, dtype=KINDS[target.dtype])
+        value = baracuda.cast(value, dtype=target.dtype)
     elif target.dtype == torch.bool:  # copies of our own move numbers
         value, target = value.view(torch.uint8), target.view(torch.uint8)
     if value.device != target.device:

@@ -6,13 +6,11 @@ own, with the same bits.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core import locks
-from baracuda.core.call_recorder import unseen
 from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -21,15 +19,17 @@ from baracuda.core.tensor import TensorRef
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes
 from baracuda.formula.gathers import gathers, separated
-from baracuda.lowering.executables import GeneratedExecutable, executable, given_parameters, load
+from baracuda.lowering.executables import GeneratedExecutable, given_parameters
 from baracuda.lowering.lists.problem import EXTENT, ListProblem, most_items
 from baracuda.lowering.nest.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.optimizers.programs import program_of
+from baracuda.runtime.program import Parameter
 
-#: Programs kept; of one that is not, only the host's part is made anew.
-MOST_PROGRAMS = 128
-_programs: OrderedDict[Any, GeneratedExecutable] = OrderedDict()
+#: Nests kept, of as many forms and alignments.
+MOST_NESTS = 128
+_nests: dict[Any, tuple[Nest, list[str]]] = {}
 _lock = locks.lock()
 
 
@@ -106,7 +106,7 @@ def launches(
         nest = _nest(form, alignments)
         names = [p.name for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
         with _lock:
-            if len(_nests) >= MOST_PROGRAMS:
+            if len(_nests) >= MOST_NESTS:
                 _nests.clear()
             made = _nests[structure] = nest, names
     nest, names = made
@@ -128,31 +128,17 @@ def launches(
         yield program, pointers
 
 
-_nests: dict[Any, tuple[Nest, list[str]]] = {}
-
-
 def _itemsize(form: Form, name: str) -> int:
     kinds = {n: kind for n, kind, _, _ in form.tensors} | form.results
     return kinds[name].itemsize
 
 
 def _program(device: Device, form: Form, problem: ListProblem, structure: Any) -> GeneratedExecutable:
-    key = (structure, problem.lists, problem.shared, problem.sizes)
-    with _lock:
-        program = _programs.get(key)
-        if program is not None:
-            _programs.move_to_end(key)
-            return program
-    params = given_parameters(problem.nest.graph.params, form.descriptor.parameters)
-    with unseen():  # tables that are computed once
-        program = executable(device, problem, params, problem.starts[-1])
-        assert program is not None
-        load([program])
-    with _lock:
-        _programs[key] = program
-        while len(_programs) > MOST_PROGRAMS:
-            _programs.popitem(last=False)
-    return program
+    def made() -> tuple[ListProblem, list[Parameter], int]:
+        params = given_parameters(problem.nest.graph.params, form.descriptor.parameters)
+        return problem, params, problem.starts[-1]
+
+    return program_of((structure, problem.lists, problem.shared, problem.sizes), device, made)
 
 
 def is_flat(refs: Iterable[TensorRef]) -> bool:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from math import inf, isfinite, prod
 from typing import Any
 
-from baracuda.core import locks
-from baracuda.core.call_recorder import unseen
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -19,15 +16,17 @@ from baracuda.formula import functions as f
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Expr, as_expr, cast, select
 from baracuda.formula.host import HostNumber
-from baracuda.lowering.executables import GeneratedExecutable, executable, load
+from baracuda.lowering.executables import GeneratedExecutable
 from baracuda.lowering.list_sums.problem import ListSums
-from baracuda.lowering.lists.problem import EXTENT, most_items
+from baracuda.lowering.lists.problem import EXTENT, most_items, room_of
 from baracuda.lowering.nest.problem import Nest, Operand, Problem, normalise
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Host, NonNegative, Own
+from baracuda.ops.optimizers.programs import program_of
+from baracuda.runtime.program import Parameter
 
 #: Orders whose sums over many tensors are a program of their own.
 _TOGETHER = (0, 1, 2, inf, -inf)
@@ -68,11 +67,6 @@ powers = Op(_powers, Rule.COMMON, name="powers_of_all", wide=("y",), **_ALL)
 norm_of_sums = Op(_norm, Rule.COMMON, name="norm_of_sums", wide=("y",), **_ALL)
 clipped = Op(_clipped, Rule.COMMON, name="clipped_by_norm", **_OPTIMIZER)
 
-#: Programs kept, of so many lists of sizes.
-MOST_PROGRAMS = 64
-_programs: OrderedDict[Any, GeneratedExecutable] = OrderedDict()
-_lock = locks.lock()
-
 
 def _nest(kind: ElementKind, p: float, alignment: int) -> Nest:
     """The sum over one tensor as a nest of one row."""
@@ -83,22 +77,14 @@ def _nest(kind: ElementKind, p: float, alignment: int) -> Nest:
 
 def _program(
     device: Device, kind: ElementKind, p: float, alignment: int, sizes: tuple[int, ...], slots: tuple[int, ...]
-) -> tuple[GeneratedExecutable, int]:
-    """What computes the sums, and for how many tensors there is room in it."""
-    problem = ListSums(_nest(kind, p, alignment), sizes, slots, inf if p == -inf else 0.0)
-    key = device, kind, p, alignment, sizes, slots
-    with _lock:
-        program = _programs.get(key)
-    if program is None:
-        with unseen():  # tables that are computed once
-            program = executable(device, problem, [], problem.room + 1)
-            assert program is not None
-            load([program])
-        with _lock:
-            _programs[key] = program
-            while len(_programs) > MOST_PROGRAMS:
-                _programs.popitem(last=False)
-    return program, problem.room
+) -> GeneratedExecutable:
+    """What computes the sums of tensors of these sizes, each into its slot."""
+
+    def made() -> tuple[ListSums, list[Parameter], int]:
+        problem = ListSums(_nest(kind, p, alignment), sizes, slots, inf if p == -inf else 0.0)
+        return problem, [], problem.room + 1
+
+    return program_of(("sums", device, kind, p, alignment, sizes, slots), device, made)
 
 
 def _sums(do: Steps, tensors: Sequence[TensorRef], p: float) -> Any:
@@ -121,8 +107,8 @@ def _sums(do: Steps, tensors: Sequence[TensorRef], p: float) -> Any:
             own = items[first : first + most]
             sizes, into = tuple(prod(tensors[i].shape) for i in own), parts[kind.compute]
             order = p if p in _TOGETHER else 2.0  # of another none but those without elements
-            program, room = _program(tensors[0].device, kind, order, alignment, sizes, tuple(own))
-            addresses = [tensors[i].pointer for i in own]
+            program = _program(tensors[0].device, kind, order, alignment, sizes, tuple(own))
+            addresses, room = [tensors[i].pointer for i in own], room_of(len(own), (False,))
             do.launch(program, [*addresses, *[addresses[0]] * (room - len(own)), into.pointer], [into])
     for k, part in parts.items():
         for i, t in enumerate(tensors) if k is not wide else ():

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import KINDS
 from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
@@ -16,7 +15,7 @@ aten = torch.ops.aten
 def _filled(shape: Any, value: Any, dtype: Any, device: Any) -> Any:
     if dtype is None:
         dtype = torch.bool if isinstance(value, bool) else torch.int64 if isinstance(value, int) else torch.get_default_dtype()
-    return baracuda.full(tuple(shape), value, KINDS[dtype], like=torch.empty((), device=device))
+    return baracuda.full(tuple(shape), value, dtype, like=torch.empty((), device=device))
 
 
 @serves(aten.full.default)
@@ -106,4 +105,4 @@ def arange_start_step(
         dtype = torch.int64 if all(isinstance(v, int) for v in (start, end, step)) else torch.get_default_dtype()
     exact = float if dtype.is_floating_point else int
     start, end, step = exact(start), exact(end), exact(step)
-    return baracuda.arange(start, end, step, KINDS[dtype], like=torch.empty((), device=device))
+    return baracuda.arange(start, end, step, dtype, like=torch.empty((), device=device))

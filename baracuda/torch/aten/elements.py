@@ -7,11 +7,6 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.core.elements import ElementKind
-from baracuda.frontends.arrays import torch_dtype
-
-#: The kinds of PyTorch's elements: calls that name those are kept by the library, and calls that name PyTorch's are not.
-KINDS: dict[Any, ElementKind] = {torch_dtype(torch, k): k for k in ElementKind if k.bits >= 8}
 
 
 def common(a: Any, b: Any) -> tuple[Any, Any]:
@@ -29,7 +24,7 @@ def common(a: Any, b: Any) -> tuple[Any, Any]:
 
 def converted(x: Any, element: Any) -> Any:
     """x with this element."""
-    return x if element is None or x.dtype == element else baracuda.cast(x, dtype=KINDS[element])
+    return x if element is None or x.dtype == element else baracuda.cast(x, dtype=element)
 
 
 def number(x: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import KINDS, converted, number
+from baracuda.torch.aten.elements import converted, number
 from baracuda.torch.registry import serves
 from baracuda.torch.write import write
 
@@ -81,7 +81,7 @@ def select_backward(dy: Any, sizes: Any, dim: int, index: int) -> Any:
 
 @serves(aten.slice_backward.default)
 def slice_backward(dy: Any, sizes: Any, dim: int, start: int, end: int, step: int) -> Any:
-    y = baracuda.full(tuple(sizes), 0, KINDS[dy.dtype], like=dy)
+    y = baracuda.full(tuple(sizes), 0, dy.dtype, like=dy)
     if dy.numel():
         baracuda.positive(dy, out=aten.slice.Tensor(y, dim, start, end, step))
     return y
@@ -128,7 +128,7 @@ def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> An
 @serves(aten.scatter.value)
 @_along
 def scatter_value(x: Any, dim: int, index: Any, value: Any) -> Any:
-    source = baracuda.full((1,) * max(1, index.ndim), number(value), KINDS[x.dtype], like=x)
+    source = baracuda.full((1,) * max(1, index.ndim), number(value), x.dtype, like=x)
     return baracuda.scatter(x, index, source.expand(index.shape), axis=dim)
 
 
@@ -209,7 +209,7 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
 def masked_scatter_backward(dy: Any, mask: Any, sizes: Any) -> Any:
     """The gradient of the source: the marked elements, and zeros for those that were not taken."""
     marked = baracuda.masked_select(dy, mask)
-    source = baracuda.full((math.prod(sizes),), 0, KINDS[dy.dtype], like=dy)
+    source = baracuda.full((math.prod(sizes),), 0, dy.dtype, like=dy)
     write(source[: marked.numel()], marked)
     return source.view(tuple(sizes))
 

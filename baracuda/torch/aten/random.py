@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import KINDS
 from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
@@ -26,32 +25,32 @@ def new_key(like: Any, generator: Any = None) -> Any:
 
 @serves(aten.bernoulli_.float, aten.bernoulli.p)
 def bernoulli(x: Any, p: float = 0.5, *, generator: Any = None) -> Any:
-    return baracuda.bernoulli(new_key(x, generator), p, shape=tuple(x.shape), dtype=KINDS[x.dtype])
+    return baracuda.bernoulli(new_key(x, generator), p, shape=tuple(x.shape), dtype=x.dtype)
 
 
 @serves(aten.bernoulli.default)
 def bernoulli_of(p: Any, *, generator: Any = None) -> Any:
-    return baracuda.bernoulli(new_key(p, generator), p, dtype=KINDS[p.dtype])
+    return baracuda.bernoulli(new_key(p, generator), p, dtype=p.dtype)
 
 
 @serves(aten.native_dropout.default)
 def dropout(x: Any, p: float, train: Any) -> Any:
     """What PyTorch does on a CPU in steps: x * (draw / (1 - p)); so a GPU, where it is one op, has the same bits."""
     if train is False or not p:
-        return baracuda.positive(x), baracuda.full(tuple(x.shape), True, KINDS[torch.bool], like=x)
-    keep = baracuda.bernoulli(new_key(x), 1 - p, shape=tuple(x.shape), dtype=KINDS[x.dtype])
+        return baracuda.positive(x), baracuda.full(tuple(x.shape), True, torch.bool, like=x)
+    keep = baracuda.bernoulli(new_key(x), 1 - p, shape=tuple(x.shape), dtype=x.dtype)
     y = baracuda.mul(x, baracuda.div(keep, 1 - p)) if p < 1 else baracuda.mul(x, keep)
-    return y, baracuda.cast(keep, dtype=KINDS[torch.bool])
+    return y, baracuda.cast(keep, dtype=torch.bool)
 
 
 @serves(aten.native_dropout_backward.default)
 def dropout_backward(dy: Any, mask: Any, scale: float) -> Any:
-    noise = baracuda.cast(mask, dtype=KINDS[dy.dtype])
+    noise = baracuda.cast(mask, dtype=dy.dtype)
     return baracuda.mul(dy, baracuda.div(noise, 1 / scale) if scale else noise)
 
 
 def _element(dtype: Any) -> Any:
-    return KINDS[dtype or torch.get_default_dtype()]
+    return dtype or torch.get_default_dtype()
 
 
 def _drawn(function: Any, size: Any, dtype: Any, device: Any, generator: Any = None) -> Any:
@@ -80,22 +79,22 @@ def randn_like(x: Any, *, dtype: Any = None, device: Any = None, **ways: Any) ->
 
 @serves(aten.uniform_.default)
 def uniform(x: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
-    return baracuda.rand(new_key(x, generator), tuple(x.shape), KINDS[x.dtype], low=low, high=high)
+    return baracuda.rand(new_key(x, generator), tuple(x.shape), x.dtype, low=low, high=high)
 
 
 @serves(aten.normal_.default)
 def normal(x: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
-    return baracuda.add(baracuda.mul(baracuda.randn(new_key(x, generator), tuple(x.shape), KINDS[x.dtype]), std), mean)
+    return baracuda.add(baracuda.mul(baracuda.randn(new_key(x, generator), tuple(x.shape), x.dtype), std), mean)
 
 
 @serves(aten.randperm.default)
 def randperm(n: int, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
-    return baracuda.randperm(new_key(torch.empty((), device=device)), n, KINDS[dtype or torch.int64])
+    return baracuda.randperm(new_key(torch.empty((), device=device)), n, dtype or torch.int64)
 
 
 @serves(aten.randint.low)
 def randint_low(low: int, high: int, size: Any, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
-    return baracuda.randint(new_key(torch.empty((), device=device)), low, high, tuple(size), KINDS[dtype or torch.int64])
+    return baracuda.randint(new_key(torch.empty((), device=device)), low, high, tuple(size), dtype or torch.int64)
 
 
 @serves(aten.randint.default)

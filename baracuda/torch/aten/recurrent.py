@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import KINDS
 from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
@@ -81,7 +80,7 @@ def layer_backward(
     params, direction = _params(w_ih, w_hh, b_ih, b_hh, has_biases), "reverse" if reverse else "forward"
     gates, states = saved[:, :, :4], saved[:, :, 4:]
     if dy is None:
-        dy = baracuda.full(tuple(y.shape), 0, KINDS[y.dtype], like=y)
+        dy = baracuda.full(tuple(y.shape), 0, y.dtype, like=y)
     dx, dh, dc, *dparams = baracuda.lstm_backward(
         dy,
         x,
@@ -97,5 +96,5 @@ def layer_backward(
     if has_biases:  # one tensor is the gradient of both biases; autograd may add to either
         dparams[3] = baracuda.positive(dparams[3])
     else:
-        dparams += [baracuda.full(tuple(b.shape), 0, KINDS[b.dtype], like=b) for b in (b_ih, b_hh)]
+        dparams += [baracuda.full(tuple(b.shape), 0, b.dtype, like=b) for b in (b_ih, b_hh)]
     return dx, *dparams, dh.view(h.shape), dc.view(c.shape)

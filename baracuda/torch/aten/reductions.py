@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import KINDS, converted
+from baracuda.torch.aten.elements import converted
 from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
@@ -24,7 +24,7 @@ def axes(dim: Any) -> Any:
 def sum_(x: Any, dim: Any, keepdim: bool = False, *, dtype: Any = None) -> Any:
     if x.dtype == torch.bool or (dtype is None and not x.is_floating_point() and not x.is_complex()):
         dtype = dtype or torch.int64
-    return baracuda.sum(x, axes(dim), keepdim) if dtype is None else baracuda.sum(x, axes(dim), keepdim, dtype=KINDS[dtype])
+    return baracuda.sum(x, axes(dim), keepdim) if dtype is None else baracuda.sum(x, axes(dim), keepdim, dtype=dtype)
 
 
 @serves(aten.sum.default)

@@ -9,17 +9,16 @@ are looked at digit by digit. Then a last pass finds the token by the sums of ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 
-from baracuda.codegen.cuda.emit import Emitter
-from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.formula.expr import Expr, param
+from baracuda.formula.expr import param
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words
 from baracuda.lowering.sampling import arithmetic as a
-from baracuda.lowering.sampling.cuda.machine import BINNED, LISTED, MACHINE, ROOM, SHARED_BYTES, THREADS
+from baracuda.lowering.sampling.cuda.machine import BINNED, LISTED, MACHINE, SHARED_BYTES, THREADS
+from baracuda.lowering.sampling.cuda.row import LOWEST, row_functions
 from baracuda.lowering.sampling.problem import (
     BELOW,
     KEPT,
@@ -42,7 +41,7 @@ from baracuda.runtime.program import Lowered
 
 #: How many threads' largest elements are not below the bound: of elements in no order about a thousand are not, then.
 _RANK = 640
-_LOWEST, _INFINITY = "__uint_as_float(0xff800000u)", "__uint_as_float(0x7f800000u)"
+_INFINITY = "__uint_as_float(0x7f800000u)"
 
 
 def ways(problem: Sampling, target: Target) -> Iterator[Lowered]:
@@ -57,73 +56,6 @@ def lower(problem: Sampling) -> Lowered:
         raise UnsupportedError(f"{problem.rows} rows of {problem.length} elements; expected rows of at most {LIMIT}")
     kernel = _Kernel(problem)
     return Lowered((kernel.unit().launch(kernel.words),), tuple(kernel.words.values), 0, "sampling")
-
-
-def _function(name: str, result: Expr, parameters: Mapping[Expr, str]) -> str:
-    """A formula as a function."""
-    emitter = Emitter(parameters.get)
-    value = emitter.value(result)
-    takes = ", ".join(f"{COMPUTE_TYPE[p.kind]} {text}" for p, text in parameters.items())
-    body = "\n".join(f"  {line}" for line in [*emitter.lines, f"return {value};"])
-    return f"__device__ __forceinline__ {COMPUTE_TYPE[result.kind]} {name}({takes}) {{\n{body}\n}}\n"
-
-
-def _functions(problem: Sampling) -> str:
-    """What a row is made of, element by element."""
-    named = [
-        ("held", a.LOGIT_HELD, {a.LOGIT: "l"}),
-        ("level_of", a.LEVEL_OF, {a.M: "m", a.X: "x"}),
-        ("typical_level_of", a.TYPICAL_LEVEL_OF, {a.V: "v", a.MU: "mu"}),
-        ("mean_term_of", a.MEAN_TERM_OF, {a.E: "e", a.V: "v"}),
-        ("steps_of", a.STEPS_OF, {a.V: "v"}),
-        ("limit_of", a.LIMIT_OF, {a.S1: "s1", a.S2: "s2", a.COUNT: "c", a.NSIGMA: "nsigma"}),
-        ("least_of", a.LEAST_OF, {a.MIN_P: "min_p"}),
-        ("target_of", a.TARGET_OF, {a.P: "p", a.W: "w"}),
-        ("mu_of", a.MU_OF, {a.R: "r", a.W: "w"}),
-        ("place_of", a.PLACE_OF, {a.WORD: "word", a.W: "w"}),
-        ("x_of", a.X_OF, {a.LOGIT: "l", a.TEMPERATURE: "t"}),
-        ("share_of", a.SHARE_OF, {a.LOGIT: "l", a.TOP: "top"}),
-        ("e_of", a.E_OF, {a.V: "v"}),
-    ]
-    word = a.word_of(problem.bits, problem.stream, folded=problem.folded)
-    named.append(("word_of", word, {a.KEY0: "k0", a.KEY1: "k1", a.ROW: "row"}))
-    constants = f"""
-typedef {STORAGE_TYPE[problem.kind]} L;
-constexpr int T = {THREADS}, WARPS = T / 32, E = 16 / sizeof(L), BINS = 2048, DIGITS = 256, ROOM = {ROOM};
-constexpr bool UNIT = {str(problem.unit).lower()};
-"""
-    # of logits so far below the largest the weight is 0; of what is typical their e counts
-    near = "true" if problem.probabilities or problem.typical else f"v < {a.FADED}f"
-    row = f"""
-// `WEIGHT_OF` in one instruction.
-__device__ __forceinline__ unsigned weight_of(float e) {{ return __float2uint_rn(e * {a.ONE}f); }}
-// What a row says of its elements; each thread has it all.
-struct Row {{
-  float top, temperature, m, mu, limit;
-  unsigned least, deepest;
-  __device__ __forceinline__ bool out(float l) const {{ return !(l > {"0.0f" if problem.probabilities else _LOWEST}); }}
-  __device__ __forceinline__ float x(float l) const {{
-    return {"temperature > 0.0f ? x_of(l, temperature) : l" if problem.tempered else "l"};
-  }}
-  __device__ __forceinline__ float share(float l, float v) const {{
-    return {"share_of(l, top)" if problem.probabilities else "e_of(v)"};
-  }}
-  // Whether an element, held, is left by all but the last threshold.
-  __device__ __forceinline__ bool look(float l, float& v, float& e, unsigned& level, unsigned& weight) const {{
-    const float own = x(l);
-    v = m - own;
-    level = level_of(m, own);
-    if (!(top - l <= limit) || level > deepest) return false;
-    weight = 0;
-    if ({near}) {{
-      e = share(l, v);
-      weight = weight_of(e);
-    }}
-    return weight >= least;
-  }}
-}};
-"""
-    return constants + "".join(_function(*f) for f in named) + row
 
 
 class _Kernel:
@@ -145,7 +77,7 @@ class _Kernel:
             pieces += [] if self.typical else [self._listed()]
             pieces += ["if (!settled) {", self._searched(), "}"]
         pieces.append(self._drawn())
-        functions = _functions(p) + MACHINE + BINNED + LISTED
+        functions = row_functions(p) + MACHINE + BINNED + LISTED
         shared = -(-SHARED_BYTES // 16) * 16
         return UnboundKernel(functions, "\n".join(pieces), (p.rows, 1, 1), THREADS, shared=shared)
 
@@ -187,7 +119,7 @@ class _Kernel:
   r.mu = 0.0f;
   r.temperature = {self._of_row(TEMPERATURE) if p.tempered else "1.0f"};
   const bool greedy = {"!(r.temperature > 0.0f)" if p.tempered else "false"};
-  float best = {_LOWEST};
+  float best = {LOWEST};
   each(x, along, n, [&](int, float l) {{ if (!r.out(l)) best = fmaxf(best, l); }});
   float top = best;
 #pragma unroll
@@ -197,7 +129,7 @@ class _Kernel:
   __syncthreads();
   for (int w = 0; w < WARPS; ++w) top = fmaxf(top, tops[w]);
   __syncthreads();
-  if (top == {_LOWEST}) {{
+  if (top == {LOWEST}) {{
     {nothing}
     if (thread == 0) {{ {self._results("-1", "__uint_as_float(0x7fc00000u)", "0")} }}
     return;
