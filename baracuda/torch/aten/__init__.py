@@ -10,13 +10,17 @@ from baracuda.torch.aten import (
     memory,
     normalization,
     optimizers,
+    order,
     pointwise,
     pooling,
     products,
     random,
     recurrent,
     reductions,
+    resizing,
+    selections,
     shapes,
+    special,
 )
 
 __all__ = [
@@ -29,11 +33,15 @@ __all__ = [
     "memory",
     "normalization",
     "optimizers",
+    "order",
     "pointwise",
     "pooling",
     "products",
     "random",
     "recurrent",
     "reductions",
+    "resizing",
+    "selections",
     "shapes",
+    "special",
 ]

@@ -106,3 +106,28 @@ def arange_start_step(
     exact = float if dtype.is_floating_point else int
     start, end, step = exact(start), exact(end), exact(step)
     return baracuda.arange(start, end, step, dtype, like=torch.empty((), device=device))
+
+
+def _steps(function: Any) -> Any:
+    """Numbers in steps: between whole ends for an element of whole numbers, computed in f64 and cut off."""
+
+    def steps(start: Any, end: Any, steps: int, *base: Any, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
+        dtype = dtype or torch.get_default_dtype()
+        like = torch.empty((), device=device)
+        start, end = (v.item() if isinstance(v, torch.Tensor) else v for v in (start, end))
+        options = {"base": base[0]} if base else {}
+        if dtype.is_floating_point or dtype.is_complex:
+            return function(start, end, steps, dtype=dtype, like=like, **options)
+        return baracuda.cast(function(int(start), int(end), steps, dtype=torch.float64, like=like, **options), dtype=dtype)
+
+    return steps
+
+
+for _name in ("linspace", "logspace"):
+    _packet = getattr(aten, _name)
+    serves(_packet.default, _packet.Tensor_Tensor, _packet.Tensor_Scalar, _packet.Scalar_Tensor)(_steps(getattr(baracuda, _name)))
+
+
+@serves(aten._efficientzerotensor.default)
+def zero_tensor(size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Any:
+    return zeros(size, dtype=dtype, device=device)

@@ -151,36 +151,9 @@ def embedding_renorm(weight: Any, index: Any, max_norm: float, norm_type: float)
     return baracuda.index_put(weight, (index,), rows)
 
 
-@serves(aten.grid_sampler_2d.default)
-def grid_sampler(x: Any, grid: Any, mode: int, padding: int, align_corners: bool) -> Any:
-    ways = ("bilinear", "nearest", "bicubic")[mode], ("zeros", "border", "reflection")[padding]
-    return baracuda.grid_sample(x, grid, *ways, align_corners)
-
-
-@serves(aten.grid_sampler_2d_backward.default)
-def grid_sampler_backward(
-    dy: Any, x: Any, grid: Any, mode: int, padding: int, align_corners: bool, output_mask: Any
-) -> tuple[Any, Any]:
-    wrt = tuple(n for n, m in zip(("x", "grid"), output_mask, strict=True) if m)
-    ways = ("bilinear", "nearest", "bicubic")[mode], ("zeros", "border", "reflection")[padding]
-    found = baracuda.grid_sample_backward(dy, x, grid, *ways, align_corners, wrt=wrt)
-    given = dict(zip(wrt, found if isinstance(found, tuple) else (found,), strict=True))
-    return given.get("x"), given.get("grid")
-
-
-@serves(aten._pdist_forward.default)
-def pdist(x: Any, p: float = 2.0) -> Any:
-    return baracuda.pdist(x, p)
-
-
-@serves(aten._cdist_forward.default)
-def cdist(a: Any, b: Any, p: float, compute_mode: Any) -> Any:
-    return baracuda.cdist(a, b, p)
-
-
 @serves(aten.index_add.default)
 def index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    return baracuda.index_add(x, index, source, axis=dim, alpha=alpha)
+    return baracuda.index_add(x, index, source, axis=dim, alpha=int(alpha) if isinstance(alpha, bool) else alpha)
 
 
 @serves(aten.slice_scatter.default)
@@ -221,4 +194,6 @@ def nonzero(x: Any) -> Any:
 
 @serves(aten.bincount.default)
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    if weights is not None and not weights.is_floating_point():
+        weights = converted(weights, torch.float64)
     return baracuda.bincount(x, weights, minlength)

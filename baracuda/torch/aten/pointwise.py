@@ -74,6 +74,8 @@ def _of_two(name: str) -> Any:
     compute = getattr(baracuda, name)
 
     def of_two(a: Any, b: Any, **keywords: Any) -> Any:
+        if keywords.get("alpha") is True:
+            del keywords["alpha"]
         if isinstance(b, torch.Tensor) and isinstance(a, torch.Tensor) and (a.dtype != b.dtype or a.device != b.device):
             a, b = common(a, b)
         return compute(a, b, **keywords)
@@ -229,6 +231,16 @@ def logsigmoid_backward(dy: Any, x: Any, buffer: Any) -> Any:
     return baracuda.logsigmoid_backward(dy, x)
 
 
+@serves(aten.hardshrink_backward.default)
+def hardshrink_backward(dy: Any, x: Any, lambd: Any) -> Any:
+    return baracuda.hardshrink_backward(dy, x, lambd=lambd)
+
+
+@serves(aten.softshrink_backward.default)
+def softshrink_backward(dy: Any, x: Any, lambd: Any) -> Any:
+    return baracuda.softshrink_backward(dy, x, lambd=lambd)
+
+
 @serves(aten.mish_backward.default)
 def mish_backward(dy: Any, x: Any) -> Any:
     return baracuda.mish_backward(dy, x)
@@ -277,7 +289,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 @serves(aten.masked_fill.Scalar, aten.masked_fill.Tensor)
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
-    return baracuda.masked_fill(x, mask, number(value))
+    value = number(value)
+    return baracuda.masked_fill(x, mask, bool(value) if x.dtype == torch.bool else value)
 
 
 @serves(aten.lerp.Scalar, aten.lerp.Tensor, out=True)

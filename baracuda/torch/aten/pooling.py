@@ -73,3 +73,28 @@ for _rank in (2, 3):
     _max_pool(_rank)
     _avg_pool(_rank)
     _adaptive(_rank)
+
+
+def _largest_of_drawn_or_given(rank: int) -> None:
+    """Adaptive and fractional pooling by the largest."""
+    adaptive, fractional = getattr(baracuda, f"adaptive_max_pool{rank}d"), getattr(baracuda, f"fractional_max_pool{rank}d")
+    of_adaptive = getattr(baracuda, f"adaptive_max_pool{rank}d_backward")
+    of_fractional = getattr(baracuda, f"fractional_max_pool{rank}d_backward")
+
+    def adaptive_gradient(dy: Any, x: Any, indices: Any) -> Any:
+        return of_adaptive(dy, x, tuple(dy.shape[-rank:]), indices=indices)
+
+    def pool(x: Any, kernel_size: Any, output_size: Any, samples: Any) -> Any:
+        return fractional(x, tuple(kernel_size), tuple(output_size), None, True, samples)
+
+    def gradient(dy: Any, x: Any, kernel_size: Any, output_size: Any, indices: Any) -> Any:
+        return of_fractional(dy, x, tuple(kernel_size), tuple(output_size), indices=indices)
+
+    serves(getattr(aten, f"adaptive_max_pool{rank}d").default)(lambda x, size: adaptive(x, tuple(size), True))
+    serves(getattr(aten, f"adaptive_max_pool{rank}d_backward").default)(adaptive_gradient)
+    serves(getattr(aten, f"fractional_max_pool{rank}d").default)(pool)
+    serves(getattr(aten, f"fractional_max_pool{rank}d_backward").default)(gradient)
+
+
+_largest_of_drawn_or_given(2)
+_largest_of_drawn_or_given(3)

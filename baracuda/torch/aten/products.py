@@ -25,3 +25,18 @@ def addmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
 @serves(aten.baddbmm.default)
 def baddbmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return baracuda.baddbmm(c, a, b, beta=beta, alpha=alpha)
+
+
+@serves(aten.addbmm.default)
+def addbmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    return baracuda.addbmm(c, a, b, beta=beta, alpha=alpha)
+
+
+@serves(aten._trilinear.default)
+def trilinear(a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any, unroll_dim: int = 1) -> Any:
+    """The sum over some axes of the product of three tensors that are broadcast along others."""
+    rank = a.ndim + len(expand1)
+    letters = "abcdefghij"[:rank]
+    operands = ["".join(n for i, n in enumerate(letters) if i not in e) for e in (expand1, expand2, expand3)]
+    kept = "".join(n for i, n in enumerate(letters) if i not in sumdim)
+    return baracuda.einsum(f"{','.join(operands)}->{kept}", a, b, c)

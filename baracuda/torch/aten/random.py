@@ -11,6 +11,7 @@ import torch
 
 import baracuda
 from baracuda.torch.registry import serves
+from baracuda.torch.write import write
 
 aten = torch.ops.aten
 
@@ -46,7 +47,7 @@ def dropout(x: Any, p: float, train: Any) -> Any:
 @serves(aten.native_dropout_backward.default)
 def dropout_backward(dy: Any, mask: Any, scale: float) -> Any:
     noise = baracuda.cast(mask, dtype=dy.dtype)
-    return baracuda.mul(dy, baracuda.div(noise, 1 / scale) if scale else noise)
+    return baracuda.mul(dy, baracuda.div(noise, 1 / scale) if scale else baracuda.full_like(noise, 0))
 
 
 def _element(dtype: Any) -> Any:
@@ -94,7 +95,7 @@ def randperm(n: int, *, dtype: Any = None, device: Any = None, **ways: Any) -> A
 
 @serves(aten.randint.low)
 def randint_low(low: int, high: int, size: Any, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
-    return baracuda.randint(new_key(torch.empty((), device=device)), low, high, tuple(size), dtype or torch.int64)
+    return _whole(new_key(torch.empty((), device=device)), low, high, tuple(size), dtype or torch.int64)
 
 
 @serves(aten.randint.default)
@@ -105,3 +106,53 @@ def randint(high: int, size: Any, **options: Any) -> Any:
 @serves(aten.multinomial.default)
 def multinomial(p: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
     return baracuda.multinomial(new_key(p, generator), p, num_samples, replacement)
+
+
+@serves(aten.randint_like.default, aten.randint_like.generator)
+def randint_like(x: Any, high: int, *, dtype: Any = None, generator: Any = None, **ways: Any) -> Any:
+    return randint_like_from(x, 0, high, dtype=dtype, generator=generator)
+
+
+@serves(aten.randint_like.low_dtype, aten.randint_like.low_generator_dtype)
+def randint_like_from(x: Any, low: int, high: int, *, dtype: Any = None, generator: Any = None, **ways: Any) -> Any:
+    return _whole(new_key(x, generator), low, high, tuple(x.shape), dtype or x.dtype)
+
+
+def _whole(key: Any, low: int, high: int, shape: tuple[int, ...], element: Any) -> Any:
+    """Whole numbers in any element."""
+    if element.is_floating_point or element.is_complex:
+        return baracuda.cast(baracuda.randint(key, low, high, shape, torch.int64), dtype=element)
+    return baracuda.randint(key, low, high, shape, element)
+
+
+@serves(aten.normal.Tensor_float, aten.normal.float_Tensor, aten.normal.Tensor_Tensor)
+def normal_of(mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None) -> Any:
+    like = mean if isinstance(mean, torch.Tensor) else std
+    return baracuda.normal(new_key(like, generator), mean, std, dtype=like.dtype)
+
+
+@serves(aten.normal.float_float)
+def normal_of_numbers(
+    mean: float, std: float, size: Any, *, generator: Any = None, dtype: Any = None, device: Any = None, **ways: Any
+) -> Any:
+    key = new_key(torch.empty((), device=device), generator)
+    return baracuda.normal(key, mean, std, tuple(size), _element(dtype))
+
+
+@serves(aten.rrelu_with_noise.default, writes=True)
+def rrelu_with_noise(
+    x: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: bool = False, generator: Any = None
+) -> Any:
+    """x, times slopes where it is not positive: drawn ones, which `noise` holds then with 1 elsewhere, or their mean."""
+    if not training:
+        return baracuda.leaky_relu(x, (lower + upper) / 2)
+    slopes = baracuda.rand(new_key(x, generator), tuple(x.shape), x.dtype, low=lower, high=upper)
+    write(noise, baracuda.where(baracuda.gt(x, 0), 1.0, slopes))
+    return baracuda.mul(x, noise)
+
+
+@serves(aten.rrelu_with_noise_backward.default)
+def rrelu_with_noise_backward(dy: Any, x: Any, noise: Any, lower: Any, upper: Any, training: bool, self_is_result: bool) -> Any:
+    if training and upper - lower > 1e-6:
+        return baracuda.mul(dy, noise)
+    return baracuda.leaky_relu_backward(dy, x, negative_slope=(lower + upper) / 2)

@@ -160,3 +160,8 @@ def searchsorted(
     sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: Any = None, sorter: Any = None
 ) -> Any:
     return baracuda.searchsorted(sequence, values, "right" if right else side or "left", sorter, out_int32=out_int32)
+
+
+@serves(aten.allclose.default)
+def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    return bool(baracuda.allclose(a, b, rtol, atol, equal_nan))

@@ -79,4 +79,6 @@ serves(aten.triu.default)(lambda x, diagonal=0: baracuda.triu(x, diagonal))
 
 @serves(aten.constant_pad_nd.default)
 def constant_pad(x: Any, pad: Any, value: Any = 0) -> Any:
+    if x.dtype == torch.bool:
+        return baracuda.pad(x.view(torch.uint8), pad=tuple(pad), constant_values=int(bool(value))).view(torch.bool)
     return baracuda.pad(x, pad=tuple(pad), constant_values=value)
