@@ -34,11 +34,6 @@ OPERATORS = tuple(f"{operator.name}.{operator.variant_test_name}".rstrip(".") fo
 TOLERANCE = {
     torch.float64: (1e-6, 1e-8), torch.float32: (1e-3, 1e-4), torch.complex64: (1e-3, 1e-4), torch.bfloat16: (5e-2, 5e-2),
 }  # fmt: skip
-    torch.float64: (1e-6, 1e-8),
-    torch.float32: (1e-3, 1e-4),
-    torch.complex64: (1e-3, 1e-4),
-    torch.bfloat16: (5e-2, 5e-2),
-}
 
 
 @dataclass(frozen=True)
