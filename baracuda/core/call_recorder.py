@@ -27,15 +27,14 @@ _local = threading.local()
 
 
 class AddressSource(NamedTuple):
-    """Where an address points: a byte of a source. Source 0 is no memory, then come the tensors of the call, then what was
-    allocated."""
+    """Where an address points: a byte of a source. Source 0 is no memory, its offset an address itself; then come the tensors of
+    the call, then what was allocated."""
 
     source: int
     offset: int
 
 
-@dataclass(frozen=True)
-class Allocated:
+class Allocated(NamedTuple):
     """Memory made for a call: a tensor, of the library of another."""
 
     tensor: Any

@@ -20,28 +20,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from baracuda.core import layout_key, run_hooks
 from baracuda.core.call_recorder import CallRecorder, DeviceCheck, RecordedLaunch, recording
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error
-from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.preferred import PREFERRED, preferred
 from baracuda.core.tensor import TensorRef, tensor_ref
-from baracuda.core.workspace import ALIGNMENT
 from baracuda.frontends.array.array import Array, layout_of
-from baracuda.frontends.array.memory import fields_of
 from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of, library_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import device_of
 from baracuda.frontends.call_replay import PLAIN, Call, PythonFunction, watch_thread
 from baracuda.frontends.creating import CreatingFunction
+from baracuda.frontends.kept import Result, launched, planned, recipe, spans_of
 from baracuda.frontends.view_function import ViewFunction
 from baracuda.native import load
 from baracuda.ops.declaration.op_descriptor import check_whole
@@ -109,7 +106,7 @@ class Recorder:
             within(-1)
         layouts = [layout_of(t) for t in tensors if type(t) is Array]
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
-        keepalive = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts, preferred())
+        keepalive = (*keywords, *others_by_address((*arguments, *keywords.values())), *dtypes, *layouts, preferred())
         outputs = tensors if self.known.writes else _flat(keywords.get("out"))
         if self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
             recorder.refuse("a number does not reach a kernel as it is")
@@ -133,12 +130,12 @@ class Recorder:
         return True
 
 
-def _others(values: Sequence[Any]) -> list[Any]:
+def others_by_address(values: Sequence[Any]) -> list[Any]:
     """Arguments that a key tells apart by their address."""
     others: list[Any] = []
     for v in values:
         if isinstance(v, (tuple, list)):
-            others += _others(v)
+            others += others_by_address(v)
         elif type(v) in PLAIN or isinstance(v, type):
             others.append(v)
     return others
@@ -150,12 +147,12 @@ def _flat(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-class Result(NamedTuple):
-    """A tensor to allocate: dense, with these strides in elements."""
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    kind: ElementKind
+def reports_on(in_c: bool = native is not None) -> bool:
+    """Have C look, before each call on a GPU, whether a device has reported that something is wrong."""
+    reports = sys.modules.get("baracuda.runtime.reports")
+    if reports is not None and in_c:
+        native.use_reports(reports.flag(), reports.raise_pending)
+    return True
 
 
 class _RecordedCall:
@@ -199,8 +196,8 @@ class _RecordedCall:
         sources, results, rebuild = returned
         relocated, scratch = self._moved(results)
         library = library_of(example)
-        recipes = tuple(self._result(library, device, results[i]) for i in results)
-        steps = tuple(self._step(s, relocated) for s in recorder.steps)
+        recipes = tuple(recipe(library, device, result) for result in results.values())
+        steps = tuple(launched(s, relocated, self.refs[0].device) for s in recorder.steps)
         numbers = self.known.scalars
         on_device = dense_allocator(library, device, (scratch,), (1,), ElementKind.U8) if scratch else None
         return (native.Call if self.native else Call)(
@@ -210,18 +207,10 @@ class _RecordedCall:
             like=like,
             scratch=scratch,
             scratch_on=on_device,
-            cuda=self._on_gpu(device),
+            cuda=device.kind is DeviceKind.CUDA and reports_on(self.native),
             renumber=None if numbers is None else _NumberUpdate(numbers, recorder),
             rebuild=rebuild,
         )
-
-    def _on_gpu(self, device: Device) -> bool:
-        if device.kind is not DeviceKind.CUDA:
-            return False
-        reports = sys.modules.get("baracuda.runtime.reports")
-        if reports is not None and self.native:
-            native.use_reports(reports.flag(), reports.raise_pending)
-        return True
 
     def _like(self) -> int | None:
         """The tensor whose library and device the results are of."""
@@ -274,48 +263,10 @@ class _RecordedCall:
         Memory that is not used any more serves again."""
         first = len(self.tensors) + 1
         relocated = {source: (first + i, 0) for i, source in enumerate(results)}
-        spans: dict[int, list[int]] = {}
-        for at, step in enumerate(self.recorder.steps):
-            for place in step.places if isinstance(step, RecordedLaunch) else (step.place,):
-                if place.source >= first and place.source not in relocated:
-                    spans.setdefault(place.source, [at, at])[1] = at
-        placements: list[tuple[int, int, int, int]] = []  # first and last use, begin and end
-        total = 0
-        for source, (begin, end) in sorted(spans.items(), key=lambda s: -self.recorder.allocated[s[0] - first].nbytes):
-            size = round_up(max(self.recorder.allocated[source - first].nbytes, 1), ALIGNMENT)
-            overlapping = sorted((a, b) for f, last, a, b in placements if f <= end and begin <= last)
-            offset = 0
-            for a, b in overlapping:
-                if offset + size <= a:
-                    break
-                offset = max(offset, b)
-            placements.append((begin, end, offset, offset + size))
-            relocated[source] = (first + len(results), offset)
-            total = max(total, offset + size)
+        spans = spans_of(self.recorder.steps, lambda source: source >= first and source not in results)
+        offsets, total = planned(spans, lambda source: self.recorder.allocated[source - first].nbytes)
+        relocated.update((source, (first + len(results), offset)) for source, offset in offsets.items())
         return relocated, total
-
-    def _result(self, library: str, device: Device, result: Result) -> tuple[Any, ...]:
-        shape, strides, kind = result
-        nbytes = prod(shape) * kind.itemsize
-        way: str = ""
-        dtype: Any = None
-        if library == "numpy" and strides == contiguous_strides(shape):
-            way, dtype = "numpy", kind.numpy
-        elif library == "torch" and device.kind is DeviceKind.CPU:
-            way, dtype = "torch", kind.dlpack
-        elif library == "baracuda":
-            way, dtype = "array", fields_of(shape, strides, kind, device)
-        return way, shape, strides, nbytes, dtype, dense_allocator(library, device, shape, strides, kind)
-
-    def _step(self, step: RecordedLaunch | DeviceCheck, relocated: Mapping[int, tuple[int, int]]) -> tuple[Any, ...]:
-        def place(p: Any) -> tuple[int, int]:
-            source, offset = relocated.get(p.source, (p.source, 0))
-            return source, offset + p.offset
-
-        if isinstance(step, DeviceCheck):
-            return partial(_is_false, self.refs[0].device), ("expect",), (place(step.place), (0, 0)), None
-        scalars = None if step.scalars is None else dict(step.scalars)
-        return step.launcher, step.launcher.native(scalars), tuple(map(place, step.places)), scalars
 
 
 class _NumberUpdate:
@@ -337,13 +288,6 @@ class _NumberUpdate:
             scalars = {n: numbers.get(n, v) for n, v in step.scalars.items()}
             rows.append((step.launcher.parameters(scalars), scalars))
         return rows
-
-
-def _is_false(device: Device, pointer: int, stream: int) -> bool:
-    """Whether a boolean on the device is false; waits for it."""
-    from baracuda.runtime import device_memory
-
-    return not device_memory.read_byte(pointer, stream, device)
 
 
 # --- layouts, streams and watchers --------------------------------------------------------------------------------------

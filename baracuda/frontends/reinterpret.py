@@ -14,7 +14,7 @@ from baracuda.ops.declaration.promotion import part, whole
 from baracuda.ops.declaration.words import WholeBytes
 
 
-def _viewed(x: Any, kind: ElementKind) -> Any:
+def viewed(x: Any, kind: ElementKind) -> Any:
     library = library_of(x)
     if library == "torch":
         return x.view(torch_dtype(sys.modules["torch"], kind))
@@ -48,7 +48,7 @@ def bitcast(x: Any, dtype: WholeBytes) -> Any:
                 f"x: shape {ref.shape} with strides {ref.strides} of {ref.kind}; expected a contiguous last axis of a multiple "
                 f"of {size} elements to read as {kind}"
             )
-    return _viewed(x, kind)
+    return viewed(x, kind)
 
 
 @declared(x="... : complex64 complex128")
@@ -65,7 +65,7 @@ def view_as_real(x: Any) -> Any:
 
 
 def _as_real(x: Any, name: str) -> Any:
-    return _viewed(x[..., None], part(describe(x, name).kind))
+    return viewed(x[..., None], part(describe(x, name).kind))
 
 
 @declared(x="... 2 : f32 f64")
@@ -85,7 +85,7 @@ def _as_complex(x: Any, name: str) -> Any:
     ref = describe(x, name)
     if ref.strides[-1] != 1 or any(s % 2 for s in ref.strides[:-1]):
         raise InvalidProblemError(f"{name}: shape {ref.shape} with strides {ref.strides}; expected a contiguous last axis of 2")
-    return _viewed(x, whole(ref.kind))[..., 0]
+    return viewed(x, whole(ref.kind))[..., 0]
 
 
 @declared(dy="... 2 : f32 f64")

@@ -29,7 +29,9 @@ typedef struct {
     int *returned; /* which source each returned tensor is */
     uint64_t latest[2 * MOST_NUMBERS];
     PyObject *renumber, *scratch_on, *rebuild;
+    struct Program *program; /* of a call of any number of launches; else NULL */
 } Call;
+static void free_program(struct Program *program);
 
 static void Call_dealloc(Call *self) {
     for (int i = 0; i < self->launches; i++) {
@@ -48,6 +50,7 @@ static void Call_dealloc(Call *self) {
     Py_XDECREF(self->renumber);
     Py_XDECREF(self->scratch_on);
     Py_XDECREF(self->rebuild);
+    free_program(self->program);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -128,13 +131,17 @@ static int read_result(Result *result, PyObject *given) {
     return !PyErr_Occurred();
 }
 
+static int make_program(Call *call);
+
 static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"launches", "results", "returned", "like", "scratch", "scratch_on", "cuda", "renumber", "rebuild", NULL};
+    static char *names[] = {"launches", "results", "returned", "like", "scratch", "scratch_on", "cuda", "renumber", "rebuild",
+                             "program", NULL};
     PyObject *launches, *results, *returned, *scratch_on, *renumber, *rebuild;
-    int like, cuda;
+    int like, cuda, program = 0;
     long long scratch;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOO", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
-                                     &PyTuple_Type, &returned, &like, &scratch, &scratch_on, &cuda, &renumber, &rebuild))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOO|p", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
+                                     &PyTuple_Type, &returned, &like, &scratch, &scratch_on, &cuda, &renumber, &rebuild,
+                                     &program))
         return NULL;
     Call *self = (Call *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
@@ -161,7 +168,7 @@ static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords
         self->returns++;
         self->returned[i] = (int)PyLong_AsLong(PyTuple_GET_ITEM(returned, i));
     }
-    if (PyErr_Occurred()) { Py_DECREF(self); return NULL; }
+    if (PyErr_Occurred() || (program && !make_program(self))) { Py_DECREF(self); return NULL; }
     return (PyObject *)self;
 }
 
@@ -231,6 +238,18 @@ static char *scratch_of(int64_t nbytes) {
     return scratch.memory;
 }
 
+/* On CUDA: the addresses of words of its own that a block holds. */
+static void point_at_itself(const Launch *launch, uint64_t *block) {
+    block[launch->block_at] = (uint64_t)(block + launch->first);
+    block[3] = (uint64_t)(block + launch->block_at);
+    block[1] = (uint64_t)(block + launch->stream_at);
+}
+
+static void launch_failed(const Launch *launch, int status) {
+    PyObject *failed = PyObject_CallMethod(launch->launcher, "failed", "i", status);
+    Py_XDECREF(failed);
+}
+
 static PyObject *pointers_of(const Launch *launch, char *const *address) {
     PyObject *list = PyList_New(launch->operands);
     for (int i = 0; list != NULL && i < launch->operands; i++) {
@@ -292,63 +311,117 @@ typedef void (*Execute)(uint64_t control, uint64_t *words, uint64_t plan);
 typedef int (*CudaLaunch)(uint64_t *block);
 enum { FEW_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 256, FEW_RESULTS = 32, FEW_SOURCES = FEW_TENSORS + FEW_RESULTS + 2 };
 
-/* Run a call: its results; NULL and no error where the long way has to be taken. */
-static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-    char *few_addresses[FEW_SOURCES], **address = few_addresses;
-    uint64_t few_words[FEW_LAUNCH_WORDS], *words = few_words;
-    PyObject *few_made[FEW_RESULTS], **made = few_made, *scalars[MOST_LAUNCHES] = {NULL}, *answer = NULL, *memory = NULL, *rows = NULL;
-    int allocated = 0, total = 0, own_scratch = 0;
-    uint64_t stream = 0;
-    if (call->launches > MOST_LAUNCHES) return NULL;
+/* What launches need: the address of each source, results, scratch memory, the stream. */
+typedef struct {
+    char **address;
+    PyObject **made, *memory;
+    int allocated, own_scratch;
+    uint64_t stream;
+    char *few_addresses[FEW_SOURCES];
+    PyObject *few_made[FEW_RESULTS];
+} Ground;
+
+/* Whether it is all there; if not, and there is no error, the long way has to be taken. To be let go in either case. */
+static inline int prepare(Ground *g, const Call *call, const Key *key) {
+    g->address = g->few_addresses;
+    g->made = g->few_made;
+    g->memory = NULL;
+    g->allocated = g->own_scratch = 0;
+    g->stream = 0;
     if (call->cuda && known.found_wrong != NULL && *known.found_wrong) {
         PyObject *none = PyObject_CallNoArgs(known.raise_pending);
-        if (none == NULL) return NULL;
+        if (none == NULL) return 0;
         Py_DECREF(none);
     }
     int sources = key->tensors + call->results + 2;
-    if (sources > FEW_SOURCES) address = malloc(sizeof(char *) * (size_t)sources);
-    if (call->results > FEW_RESULTS) made = malloc(sizeof(PyObject *) * (size_t)call->results);
-    if (address == NULL || made == NULL) {
-        if (address != few_addresses) free(address);
-        if (made != few_made) free(made);
-        return PyErr_NoMemory();
-    }
+    if (sources > FEW_SOURCES) g->address = malloc(sizeof(char *) * (size_t)sources);
+    if (call->results > FEW_RESULTS) g->made = malloc(sizeof(PyObject *) * (size_t)call->results);
+    if (g->address == NULL || g->made == NULL) { PyErr_NoMemory(); return 0; }
     PyObject *like = key->tensor[call->like].object;
-    address[0] = NULL;
-    for (int i = 0; i < key->tensors; i++) address[1 + i] = key->tensor[i].data;
-    for (; allocated < call->results; allocated++) {
-        made[allocated] = new_result(&call->result[allocated], like, &address[1 + key->tensors + allocated]);
-        if (made[allocated] == NULL) goto done;
-        if (alignment(address[1 + key->tensors + allocated]) < 16) { allocated++; goto done; }
+    g->address[0] = NULL;
+    for (int i = 0; i < key->tensors; i++) g->address[1 + i] = key->tensor[i].data;
+    for (; g->allocated < call->results; g->allocated++) {
+        char **at = &g->address[1 + key->tensors + g->allocated];
+        g->made[g->allocated] = new_result(&call->result[g->allocated], like, at);
+        if (g->made[g->allocated] == NULL) return 0;
+        if (alignment(*at) < 16) { g->allocated++; return 0; }
     }
-    char **scratch_at = &address[1 + key->tensors + call->results];
+    char **scratch_at = &g->address[1 + key->tensors + call->results];
     *scratch_at = NULL;
     if (call->scratch && !call->cuda && call->scratch <= SMALL_SCRATCH && !scratch.taken) {
-        own_scratch = scratch.taken = 1;
+        g->own_scratch = scratch.taken = 1;
         *scratch_at = scratch_of(call->scratch);
-        if (*scratch_at == NULL) { PyErr_NoMemory(); goto done; }
+        if (*scratch_at == NULL) { PyErr_NoMemory(); return 0; }
     } else if (call->scratch) {
         Result by_python = {.way = NEW_BY_PYTHON, .allocate = call->scratch_on};
-        memory = new_result(&by_python, like, scratch_at);
-        if (memory == NULL) goto done;
+        g->memory = new_result(&by_python, like, scratch_at);
+        if (g->memory == NULL) return 0;
     }
     if (call->cuda) {
         const Tensor *t = &key->tensor[call->like];
         void *current;
         if (t->library == OF_TORCH) {
-            if (known.torch->current_work_stream(DL_CUDA, t->device_id, &current)) goto done;
-            stream = (uint64_t)current;
+            if (known.torch->current_work_stream(DL_CUDA, t->device_id, &current)) return 0;
+            g->stream = (uint64_t)current;
         } else {
             PyObject *handle = PyObject_CallOneArg(known.stream_of, like);
-            if (handle == NULL) goto done;
-            stream = PyLong_AsUnsignedLongLong(handle);
+            if (handle == NULL) return 0;
+            g->stream = PyLong_AsUnsignedLongLong(handle);
             Py_DECREF(handle);
         }
     } else if (call->threads) {
         PyObject *started = PyObject_CallNoArgs(known.start_threads);
-        if (started == NULL) goto done;
+        if (started == NULL) return 0;
         Py_DECREF(started);
     }
+    return 1;
+}
+
+static inline void let_go(Ground *g) {
+    if (g->own_scratch) scratch.taken = 0;
+    Py_XDECREF(g->memory);
+    for (int i = 0; i < g->allocated; i++) Py_DECREF(g->made[i]);
+    if (g->address != g->few_addresses) free(g->address);
+    if (g->made != g->few_made) free(g->made);
+}
+
+/* What a call returns, of its tensors and of those it made. */
+static PyObject *answer_of(const Call *call, const Key *key, PyObject *const *made) {
+    int single = call->returns == 1 && call->rebuild == Py_None;
+    PyObject *tuple = single ? NULL : PyTuple_New(call->returns);
+    for (int i = 0; single || (tuple != NULL && i < call->returns); i++) {
+        int source = call->returned[i];
+        PyObject *object = source == 0 ? Py_None : source <= key->tensors ? key->tensor[source - 1].object : made[source - 1 - key->tensors];
+        if (single) return Py_NewRef(object);
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(object));
+    }
+    if (tuple == NULL || call->rebuild == Py_None || call->rebuild == Py_True) return tuple;
+    PyObject *answer = PyObject_CallOneArg(call->rebuild, tuple);
+    Py_DECREF(tuple);
+    return answer;
+}
+
+/* Whether a boolean that must be false for a call to go on is so; -1 for an error. */
+static int expected(const Call *call, const Launch *launch, char *const *address, uint64_t stream) {
+    char *at = address[launch->places[0].source] + launch->places[0].offset;
+    if (!call->cuda) return !*at;
+    PyObject *fine = PyObject_CallFunction(launch->launcher, "KK", (unsigned long long)at, (unsigned long long)stream);
+    if (fine == NULL) return -1;
+    Py_DECREF(fine);
+    return fine == Py_True;
+}
+
+static PyObject *follow_program(Call *call, const Key *key);
+
+/* Run a call: its results; NULL and no error where the long way has to be taken. */
+static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    if (call->program != NULL) return follow_program(call, key);
+    uint64_t few_words[FEW_LAUNCH_WORDS], *words = few_words, *at[MOST_LAUNCHES];
+    PyObject *scalars[MOST_LAUNCHES], *answer = NULL, *rows = NULL;
+    int held = 0, total = 0, needed = 0, status = 0;
+    if (call->launches > MOST_LAUNCHES) return NULL;
+    Ground g;
+    if (!prepare(&g, call, key)) goto done;
     /* From the numbers to the words nothing runs that may let go of the interpreter's lock: another thread brings others. */
     if (key->numbers && memcmp(call->latest, key->number, 16 * (size_t)key->numbers)) {
         PyObject *tuple, *keywords;
@@ -358,29 +431,25 @@ static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ss
         Py_DECREF(keywords);
         if (rows == NULL) goto done;
     }
-    int needed = 0;
     for (int i = 0; i < call->launches; i++) needed += call->launch[i].kind <= ON_CUDA ? call->launch[i].words : 0;
     if (needed > FEW_LAUNCH_WORDS) words = malloc(8 * (size_t)needed);
     if (words == NULL) { PyErr_NoMemory(); goto done; }
-    uint64_t *at[MOST_LAUNCHES];
-    for (int i = 0; i < call->launches; i++) {
-        Launch *launch = &call->launch[i];
-        scalars[i] = Py_NewRef(launch->scalars);
+    for (; held < call->launches; held++) {
+        Launch *launch = &call->launch[held];
+        scalars[held] = Py_NewRef(launch->scalars);
         if (launch->kind > ON_CUDA) continue;
-        uint64_t *block = at[i] = words + total;
+        uint64_t *block = at[held] = words + total;
         total += launch->words;
         memcpy(block, launch->template, 8 * (size_t)launch->words);
         uint64_t *operands = block + launch->first;
         for (int j = 0; j <= launch->operands; j++)
-            operands[j] = (uint64_t)(address[launch->places[j].source] + launch->places[j].offset);
+            operands[j] = (uint64_t)(g.address[launch->places[j].source] + launch->places[j].offset);
         if (launch->kind == ON_CUDA) {
-            block[launch->stream_at] = stream;
-            block[launch->block_at] = (uint64_t)operands;
-            block[3] = (uint64_t)(block + launch->block_at);
-            block[1] = (uint64_t)(block + launch->stream_at);
+            block[launch->stream_at] = g.stream;
+            point_at_itself(launch, block);
         }
     }
-    int brief = !call->cuda && !call->threads && key->bytes < BRIEF, status = 0;
+    int brief = !call->cuda && !call->threads && key->bytes < BRIEF;
     for (int i = 0; i < call->launches; i++) {
         Launch *launch = &call->launch[i];
         if (launch->kind == ON_CPU && brief) {
@@ -393,50 +462,19 @@ static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ss
             Py_BEGIN_ALLOW_THREADS
             status = ((CudaLaunch)launch->function)(at[i]);
             Py_END_ALLOW_THREADS
-            if (status) {
-                PyObject *failed = PyObject_CallMethod(launch->launcher, "failed", "i", status);
-                Py_XDECREF(failed);
-                goto done;
-            }
+            if (status) { launch_failed(launch, status); goto done; }
         } else if (launch->kind == BY_PYTHON) {
-            if (!launch_by_python(launch, scalars[i], address, stream)) goto done;
-        } else if (!call->cuda) {
-            if (*(address[launch->places[0].source] + launch->places[0].offset)) goto done;
-        } else {
-            PyObject *fine = PyObject_CallFunction(launch->launcher, "KK",
-                                                   (unsigned long long)(address[launch->places[0].source] + launch->places[0].offset),
-                                                   (unsigned long long)stream);
-            if (fine == NULL) goto done;
-            Py_DECREF(fine);
-            if (fine != Py_True) goto done;
+            if (!launch_by_python(launch, scalars[i], g.address, g.stream)) goto done;
+        } else if (expected(call, launch, g.address, g.stream) <= 0) {
+            goto done;
         }
     }
-    if (call->returns == 1 && call->rebuild == Py_None) {
-        int source = call->returned[0];
-        answer = Py_NewRef(source == 0 ? Py_None : source <= key->tensors ? key->tensor[source - 1].object : made[source - 1 - key->tensors]);
-    } else {
-        PyObject *tuple = PyTuple_New(call->returns);
-        for (int i = 0; tuple != NULL && i < call->returns; i++) {
-            int source = call->returned[i];
-            PyObject *object = source == 0 ? Py_None : source <= key->tensors ? key->tensor[source - 1].object : made[source - 1 - key->tensors];
-            PyTuple_SET_ITEM(tuple, i, Py_NewRef(object));
-        }
-        if (tuple != NULL && call->rebuild != Py_None && call->rebuild != Py_True) {
-            answer = PyObject_CallOneArg(call->rebuild, tuple);
-            Py_DECREF(tuple);
-        } else {
-            answer = tuple;
-        }
-    }
+    answer = answer_of(call, key, g.made);
 done:
-    if (own_scratch) scratch.taken = 0;
+    let_go(&g);
     if (words != few_words) free(words);
-    if (address != few_addresses) free(address);
-    for (int i = 0; i < call->launches; i++) Py_XDECREF(scalars[i]);
+    for (int i = 0; i < held; i++) Py_DECREF(scalars[i]);
     Py_XDECREF(rows);
-    Py_XDECREF(memory);
-    for (int i = 0; i < allocated; i++) Py_DECREF(made[i]);
-    if (made != few_made) free(made);
     return answer;
 }
 

@@ -19,6 +19,7 @@ class Call:
         cuda: bool,
         renumber: Callable[[tuple[Any, ...], dict[str, Any]], list[tuple[bytes, Any]]] | None,
         rebuild: Callable[[tuple[Any, ...]], Any] | bool | None,
+        program: bool = False,
     ) -> None: ...
 
 class Function:
@@ -33,6 +34,7 @@ class Function:
         numbers: tuple[str, ...],
         specials: dict[str, tuple[float, ...]],
         writes: bool,
+        most: int = 0,
     ) -> None: ...
     def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...

@@ -1,7 +1,7 @@
 /* A function whose calls are kept. */
 #ifndef BARACUDA_FUNCTION_H
 #define BARACUDA_FUNCTION_H
-#include "call.h"
+#include "program.h"
 
 typedef struct {
     uint64_t hash;
@@ -16,7 +16,7 @@ typedef struct Function {
     vectorcallfunc vectorcall;
     PyObject *function, *record, *weakrefs;
     Parameter *parameter; /* by position, then by name */
-    int positions, named, entries, writes;
+    int positions, named, entries, writes, most; /* most: calls that it keeps, where that is its own affair; else 0 */
     unsigned size;
     Entry *table;
 } Function;
@@ -32,7 +32,7 @@ static void clear_entries(Function *self) {
     Entry *table = self->table;
     unsigned size = self->size;
     for (unsigned i = 0; i < size; i++)
-        if (table[i].call != NULL) calls_kept -= weight_of(&table[i]);
+        if (table[i].call != NULL && !self->most) calls_kept -= weight_of(&table[i]);
     self->table = NULL;
     self->size = 0;
     self->entries = 0;
@@ -47,7 +47,7 @@ static void clear_entries(Function *self) {
 /* Forget all calls of all functions. Letting go of one may run anything, so that each is looked for anew. */
 static void forget_all(void) {
     for (Function *f = ring.after; f != &ring;) {
-        if (f->size == 0) { f = f->after; continue; }
+        if (f->size == 0 || f->most) { f = f->after; continue; }
         Py_INCREF(f);
         clear_entries(f);
         Py_DECREF(f);
@@ -58,7 +58,7 @@ static void forget_all(void) {
 static Entry *entry_of(Function *self, const Key *key, uint64_t hash, int make) {
     if (make && (self->table == NULL || 2 * self->entries >= (int)self->size)) {
         unsigned size = self->size ? 2 * self->size : 8;
-        if (self->entries >= MOST_KEPT) { clear_entries(self); size = 8; }
+        if (self->entries >= (self->most ? self->most : MOST_KEPT)) { clear_entries(self); size = 8; }
         Entry *table = calloc(size, sizeof(Entry));
         if (table == NULL) return NULL;
         for (unsigned i = 0; i < self->size; i++) {
@@ -146,7 +146,7 @@ static PyObject *call_by_key(Function *self, Key *key, PyObject *const *args, si
         entry->attempts++;
         if (PyObject_TypeCheck(call, &CallType)) {
             memcpy(((Call *)call)->latest, key->number, 16 * (size_t)key->numbers);
-            if (entry->call == NULL) calls_kept += weight_of(entry);
+            if (entry->call == NULL && !self->most) calls_kept += weight_of(entry);
             Py_XSETREF(entry->call, Py_NewRef(call));
         }
         Py_XSETREF(entry->kept, Py_NewRef(kept));
@@ -180,11 +180,11 @@ static int read_parameter(Parameter *parameter, PyObject *name, PyObject *specia
 }
 
 static PyObject *Function_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"function", "record", "positions", "numbers", "specials", "writes", NULL};
+    static char *names[] = {"function", "record", "positions", "numbers", "specials", "writes", "most", NULL};
     PyObject *function, *record, *positions, *numbers, *specials;
-    int writes;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO!O!O!p", names, &function, &record, &PyTuple_Type, &positions, &PyTuple_Type,
-                                     &numbers, &PyDict_Type, &specials, &writes))
+    int writes, most = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO!O!O!p|i", names, &function, &record, &PyTuple_Type, &positions, &PyTuple_Type,
+                                     &numbers, &PyDict_Type, &specials, &writes, &most))
         return NULL;
     Function *self = (Function *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
@@ -195,6 +195,7 @@ static PyObject *Function_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     self->function = Py_NewRef(function);
     self->record = Py_NewRef(record);
     self->writes = writes;
+    self->most = most;
     self->positions = (int)PyTuple_GET_SIZE(positions);
     self->named = (int)PyTuple_GET_SIZE(numbers);
     self->parameter = calloc((size_t)(self->positions + self->named) + 1, sizeof(Parameter));

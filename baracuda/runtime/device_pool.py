@@ -45,7 +45,7 @@ _SHARED, _local, _lock = Pool(), threading.local(), locks.lock()
 class Block:
     """Device memory of at least `nbytes` bytes, kept for others when the object is collected."""
 
-    __slots__ = ("_key", "_pool", "nbytes", "pointer")
+    __slots__ = ("__weakref__", "_key", "_pool", "nbytes", "pointer")
 
     def __init__(self, nbytes: int, device: Device) -> None:
         step = max(_LEAST, 1 << max(nbytes.bit_length() - 4, 0))

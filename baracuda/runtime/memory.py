@@ -220,7 +220,7 @@ class Lease:
         Its address.
     """
 
-    __slots__ = ("_block", "pointer")
+    __slots__ = ("__weakref__", "_block", "pointer")
 
     def __init__(self, nbytes: int) -> None:
         self._block = POOL.take(nbytes)

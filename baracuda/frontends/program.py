@@ -1,0 +1,249 @@
+"""Programs: functions of tensors, of any number of calls of this library's, as one kept call for each combination of layouts.
+
+The first call with some layouts runs the function and is seen by a recorder (`baracuda.core.program_recorder`): every launch and
+every piece of memory. The next ones allocate the results and one block of scratch memory, planned so that memory that is not used
+any more serves again, and make all launches from C. What the function does besides, in Python, happens once for each combination
+of layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from baracuda.core.call_recorder import DeviceCheck, RecordedLaunch, recording
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.errors import Error, InvalidProblemError, UnsupportedError
+from baracuda.core.layout_key import LAYOUT_KEYS
+from baracuda.core.preferred import preferred
+from baracuda.core.program_recorder import ProgramRecorder
+from baracuda.core.tensor import TensorRef, tensor_ref
+from baracuda.frontends.array.array import Array, layout_of
+from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of, library_of
+from baracuda.frontends.cacheable import Cacheable
+from baracuda.frontends.call_cache import native, others_by_address, reports_on
+from baracuda.frontends.call_replay import Call, PythonFunction, watch_thread
+from baracuda.frontends.kept import Step, launched, places_of, planned, recipe, spans_of
+from baracuda.frontends.program_checks import CheckFailed, failing
+from baracuda.frontends.program_memory import is_held, undifferentiated, without_pytorch
+from baracuda.frontends.program_results import Refusal, Returned
+
+#: Combinations of layouts that one program keeps.
+MOST_LAYOUTS = 64
+
+
+class Program:
+    """A function of tensors as one kept call for each combination of layouts: recorded once, memory planned, launched from C.
+
+    It gives what the function gives, with the same bits. Results are new tensors each time, or views of arguments where the
+    function's are. The function must compute with this library alone: views of PyTorch and NumPy are fine, values they compute
+    are not. It must not read values of NumPy arrays (a program of them cannot know), and nothing in it is differentiated.
+
+    Where what the function does cannot be repeated from its launches, it is run each time, and `why` says why: it reads values
+    on the host, PyTorch computes in it, it uses memory that is neither an argument's, nor held, nor allocated by this library, or
+    it writes to an argument without `writes`.
+
+    Parameters
+    ----------
+    function
+        Of tensors (NumPy, PyTorch or `Array`), numbers, and lists or tuples of them, to tensors, numbers, None, or tuples, lists
+        or dicts of these. Numbers count by value, tensors by layout.
+    held
+        Tensors that it reads besides its arguments. They stay where they are: new values written into them are seen, new memory
+        put in their place is not.
+    name
+        What errors call it.
+    writes
+        Whether it may write to its arguments, and to what is held.
+    fuse
+        Whether neighbouring launches are fused.
+
+    Attributes
+    ----------
+    why
+        Why the call with the latest layouts that were new is not kept; None where it is.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        held: Iterable[Any] = (),
+        name: str | None = None,
+        writes: bool = False,
+        fuse: bool = False,
+    ) -> None:
+        self.function, self.writes, self.fuse = function, writes, fuse
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.held = tuple(held)
+        self.why: str | None = None
+        self._held_by_id = {id(t): t for t in self.held}
+        self._nothing = np.empty(1, np.uint8)  # stands for the tensors of a program that is given none
+        if native is None:
+            self._call: Any = PythonFunction(Cacheable(self._run), self._record)
+        else:
+            self._call = native.Function(
+                function=self._run, record=self._record, positions=(), numbers=(), specials={}, writes=False, most=MOST_LAYOUTS
+            )
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function returns for these arguments."""
+        try:
+            return self._call(*arguments or (self._nothing,))
+        except CheckFailed:
+            return self._failed(arguments)
+
+    def __repr__(self) -> str:
+        return f"<program {self.name}>"
+
+    @property
+    def kept(self) -> int:
+        """For how many combinations of layouts calls are kept."""
+        return int(self._call.cached_calls)
+
+    def forget(self) -> None:
+        """Forget all kept calls: what is held lies elsewhere now."""
+        self._call.forget()
+
+    def _run(self, *arguments: Any) -> Any:
+        """The function itself."""
+        if self.why is None:
+            self.why = _unkeyed(arguments)
+        with undifferentiated():
+            return self.function(*self._given(arguments))
+
+    def _given(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        return () if len(arguments) == 1 and arguments[0] is self._nothing else arguments
+
+    def _record(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any], tensors: tuple[Any, ...]
+    ) -> tuple[Any, Any, Any]:
+        """As `call_cache.Recorder`: the result, the kept call or None, and what its key refers to by address."""
+        try:
+            refs = [tensor_ref(t) for t in tensors]
+            held = [extent_of(tensor_ref(t)) for t in self.held]
+        except Error as error:
+            self.why = str(error)
+            return self.function(*self._given(arguments)), None, ()
+        recorder = ProgramRecorder([extent_of(r) for r in refs], held, is_held)
+        within = watch_thread if native is None else native.watch_thread
+        within(1)
+        try:
+            with recording(recorder), without_pytorch():
+                result = self.function(*self._given(arguments))
+        finally:
+            within(-1)
+        call = None
+        try:
+            call = _Builder(self, recorder, tensors, refs, result).call()
+            self.why = None
+        except Refusal as refusal:
+            self.why = str(refusal)
+        layouts = [layout_of(t) for t in tensors if type(t) is Array]
+        dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
+        return result, call, (*others_by_address(arguments), *dtypes, *layouts, preferred())
+
+    def _failed(self, arguments: tuple[Any, ...]) -> Any:
+        """A check of values failed after arguments were written: the function says what is wrong, of copies of them."""
+        copies = [a.clone() if library_of(a) == "torch" else a.copy() if type(a) in LAYOUT_KEYS else a for a in arguments]
+        with undifferentiated():
+            self.function(*copies)
+        raise InvalidProblemError(f"{self.name}: a check of its values failed after it had written to its arguments")
+
+
+def _unkeyed(arguments: Sequence[Any]) -> str | None:
+    """Why the layouts of arguments cannot be told apart."""
+    for i, a in enumerate(arguments):
+        if hasattr(a, "shape") and (type(a) not in LAYOUT_KEYS or LAYOUT_KEYS[type(a)](a) is None):
+            return f"argument {i} is a {type(a).__module__}.{type(a).__qualname__} whose layout is not known at once"
+    return None
+
+
+class _Builder:
+    """Makes a kept call of what was recorded."""
+
+    def __init__(
+        self, program: Program, recorder: ProgramRecorder, tensors: Sequence[Any], refs: Sequence[TensorRef], result: Any
+    ) -> None:
+        self.program, self.recorder, self.tensors, self.refs, self.result = program, recorder, tensors, refs, result
+
+    def call(self) -> Any:
+        """The kept call; raises `Refusal` where there can be none."""
+        recorder, first = self.recorder, len(self.tensors) + 1
+        self._refuse()
+        returned = Returned(self.result, recorder, self.tensors, self.program._held_by_id)
+        steps = self._steps(frozenset(returned.results))
+        like, device = self._like(steps, list(returned.results.values()))
+        relocated = {source: (first + i, 0) for i, source in enumerate(returned.results)}
+        spans = spans_of(steps, lambda source: source >= first and source not in returned.results)
+        offsets, scratch = planned(spans, lambda source: recorder.allocated[source - first].nbytes)
+        relocated.update((source, (first + len(returned.results), offset)) for source, offset in offsets.items())
+        example = self.tensors[like]
+        library = library_of(example)
+        launches = [launched(s, relocated, device) for s in steps]
+        if self.program.writes and recorder.first_write is not None:
+            launches = failing(launches, steps, recorder.first_write, device)
+        if device.kind is DeviceKind.CUDA:
+            reports_on()
+        return (Call if native is None else native.Call)(
+            launches=tuple(launches),
+            results=tuple(recipe(of, device, result, _allocator(of, device, result)) for of, result in returned.results.values()),
+            returned=tuple(relocated.get(s, (s, 0))[0] for s in returned.sources),
+            like=like,
+            scratch=scratch,
+            scratch_on=dense_allocator(library, device, (scratch,), (1,), _U8) if scratch else None,
+            cuda=device.kind is DeviceKind.CUDA,
+            renumber=None,
+            rebuild=returned.rebuild,
+            program=True,
+        )
+
+    def _steps(self, results: frozenset[int]) -> Sequence[Step]:
+        """What is launched, in order; `results` are the sources whose values somebody else sees."""
+        return self.recorder.steps
+
+    def _refuse(self) -> None:
+        recorder = self.recorder
+        if recorder.refused:
+            raise Refusal(recorder.refused)
+        written = [w - 1 for w in sorted(recorder.written) if 0 < w <= len(self.tensors)]
+        if not self.program.writes and (written or recorder.writes_held):
+            what = f"argument {written[0]}" if written else "a tensor that is held"
+            raise Refusal(f"it writes to {what}; expected writes=True")
+
+    def _like(self, steps: Sequence[Step], results: Sequence[tuple[str, Any]]) -> tuple[int, Device]:
+        """The argument whose device and stream are those of the launches, and that device."""
+        used = {p.source for s in steps for p in places_of(s)}
+        devices = {r.device for i, r in enumerate(self.refs) if i + 1 in used} or {r.device for r in self.refs}
+        others = {tensor_ref(t).device for t in self.program.held} if 0 in used else set()
+        if len(devices | others) != 1:
+            raise Refusal(f"it computes on {', '.join(sorted(map(str, devices | others)))}")
+        (device,) = devices
+        libraries = {library for library, _ in results}
+        at = [i for i, r in enumerate(self.refs) if r.device == device]
+        like = next((i for i in at if library_of(self.tensors[i]) in libraries), at[0])
+        if any(isinstance(s, RecordedLaunch) for s in steps):
+            streams = {current_stream(self.tensors[like], device).handle}
+            if self.recorder.streams != streams:
+                raise Refusal("it launches on a stream that is not the current one of its arguments' library")
+        return like, device
+
+
+_U8: Any = tensor_ref(np.empty(1, np.uint8)).kind
+
+
+def _allocator(library: str, device: Device, result: Any) -> Callable[[Any], Any]:
+    """What makes a result, whatever the argument that it is to be like."""
+    make = dense_allocator(library, device, *result)
+    if library != "torch":
+        return make
+    import sys
+
+    torch = sys.modules["torch"]
+    place = torch.empty(0, device="cpu" if device.kind is DeviceKind.CPU else f"cuda:{device.index}")
+    return lambda like: make(place)
+
+
+__all__ = ["DeviceCheck", "Program", "UnsupportedError"]

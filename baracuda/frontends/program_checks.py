@@ -1,0 +1,42 @@
+"""Checks of values in programs that write to their arguments: once that is done, the function cannot simply be run again."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from baracuda.core.call_recorder import DeviceCheck, Launcher
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.implementation import Scalars
+from baracuda.frontends.kept import Step
+
+
+class CheckFailed(Exception):
+    """A boolean that had to be false for the call to go on is not."""
+
+
+class _Check(Launcher):
+    """Reads such a boolean, as a launch."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
+        if self._device.kind is DeviceKind.CPU:
+            if ctypes.c_uint8.from_address(pointers[0]).value:
+                raise CheckFailed
+            return
+        from baracuda.runtime import device_memory
+
+        if device_memory.read_byte(pointers[0], stream, self._device):
+            raise CheckFailed
+
+
+def failing(launches: list[tuple[Any, ...]], steps: Sequence[Step], first_write: int, device: Device) -> list[tuple[Any, ...]]:
+    """The launches, in which checks behind the first write to what is not the program's own raise `CheckFailed`."""
+    check = _Check(device)
+    return [
+        (check, check.native(None), launch[2], None) if isinstance(step, DeviceCheck) and at > first_write else launch
+        for at, (launch, step) in enumerate(zip(launches, steps, strict=True))
+    ]
