@@ -86,6 +86,7 @@ class ProgramRecorder(CallRecorder):
         number, low, high = len(self.allocated), allocation.pointer, allocation.pointer + allocation.nbytes
         asks = self._is_held(allocation.tensor) if allocation.nbytes else None
         self.allocated.append(allocation if asks is None else allocation._replace(tensor=None, like=None))
+        self.extents.append((low, low, high))
         if not allocation.nbytes:
             self._empty[low] = number
             return

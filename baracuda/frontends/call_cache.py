@@ -19,7 +19,8 @@ that is not `out`. Where the C module was not compiled, `PythonFunction` does th
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
@@ -145,6 +146,19 @@ def _flat(value: Any) -> list[Any]:
     if isinstance(value, (tuple, list)):
         return [found for v in value for found in _flat(v)]
     return [] if value is None else [value]
+
+
+@contextmanager
+def unkept() -> Iterator[None]:
+    """While this lasts, this thread's calls run the long way."""
+    ways = [watch_thread] if native is None else [watch_thread, native.watch_thread]
+    for way in ways:
+        way(1)
+    try:
+        yield
+    finally:
+        for way in ways:
+            way(-1)
 
 
 def reports_on(in_c: bool = native is not None) -> bool:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.core.call_recorder import DeviceCheck, RecordedLaunch, recording
+from baracuda.core.call_recorder import RecordedLaunch, recording
 from baracuda.core.device import Device, DeviceKind
-from baracuda.core.errors import Error, InvalidProblemError, UnsupportedError
+from baracuda.core.errors import Error, InvalidProblemError
 from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.preferred import preferred
 from baracuda.core.program_recorder import ProgramRecorder
@@ -23,11 +23,11 @@ from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.frontends.array.array import Array, layout_of
 from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of, library_of
 from baracuda.frontends.cacheable import Cacheable
-from baracuda.frontends.call_cache import native, others_by_address, reports_on
-from baracuda.frontends.call_replay import Call, PythonFunction, watch_thread
+from baracuda.frontends.call_cache import native, others_by_address, reports_on, unkept
+from baracuda.frontends.call_replay import Call, PythonFunction
 from baracuda.frontends.kept import Step, launched, places_of, planned, recipe, spans_of
 from baracuda.frontends.program_checks import CheckFailed, failing
-from baracuda.frontends.program_memory import is_held, undifferentiated, without_pytorch
+from baracuda.frontends.program_memory import is_held, torch_place, undifferentiated, without_pytorch
 from baracuda.frontends.program_results import Refusal, Returned
 
 #: Combinations of layouts that one program keeps.
@@ -127,14 +127,9 @@ class Program:
         except Error as error:
             self.why = str(error)
             return self.function(*self._given(arguments)), None, ()
-        recorder = ProgramRecorder([extent_of(r) for r in refs], held, is_held)
-        within = watch_thread if native is None else native.watch_thread
-        within(1)
-        try:
-            with recording(recorder), without_pytorch():
-                result = self.function(*self._given(arguments))
-        finally:
-            within(-1)
+        recorder = ProgramRecorder([extent_of(r) for r in refs], held, is_held if not self.fuse else lambda tensor: None)
+        with unkept(), recording(recorder), without_pytorch():
+            result = self.function(*self._given(arguments))
         call = None
         try:
             call = _Builder(self, recorder, tensors, refs, result).call()
@@ -156,7 +151,8 @@ class Program:
 def _unkeyed(arguments: Sequence[Any]) -> str | None:
     """Why the layouts of arguments cannot be told apart."""
     for i, a in enumerate(arguments):
-        if hasattr(a, "shape") and (type(a) not in LAYOUT_KEYS or LAYOUT_KEYS[type(a)](a) is None):
+        lazy = library_of(a) == "torch" and (a.is_conj() or a.is_neg())
+        if hasattr(a, "shape") and (lazy or type(a) not in LAYOUT_KEYS or LAYOUT_KEYS[type(a)](a) is None):
             return f"argument {i} is a {type(a).__module__}.{type(a).__qualname__} whose layout is not known at once"
     return None
 
@@ -201,7 +197,7 @@ class _Builder:
         )
 
     def _steps(self, results: frozenset[int]) -> Sequence[Step]:
-        """What is launched, in order; `results` are the sources whose values somebody else sees."""
+        """What is launched, in order; `results` are the sources whose values somebody else sees. This is where launches are fused."""
         return self.recorder.steps
 
     def _refuse(self) -> None:
@@ -239,11 +235,5 @@ def _allocator(library: str, device: Device, result: Any) -> Callable[[Any], Any
     make = dense_allocator(library, device, *result)
     if library != "torch":
         return make
-    import sys
-
-    torch = sys.modules["torch"]
-    place = torch.empty(0, device="cpu" if device.kind is DeviceKind.CPU else f"cuda:{device.index}")
+    place = torch_place(device)
     return lambda like: make(place)
-
-
-__all__ = ["DeviceCheck", "Program", "UnsupportedError"]

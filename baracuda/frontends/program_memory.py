@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.core import call_recorder
+from baracuda.core.device import Device, DeviceKind
 from baracuda.frontends.array import Array
 from baracuda.frontends.arrays import allocated
 
@@ -57,6 +58,11 @@ def without_pytorch() -> Iterator[None]:
         finally:
             for _ in modes:
                 dispatch._pop_mode()
+
+
+def torch_place(device: Device) -> Any:
+    """A tensor of PyTorch's on a device."""
+    return sys.modules["torch"].empty(0, device="cpu" if device.kind is DeviceKind.CPU else f"cuda:{device.index}")
 
 
 def undifferentiated() -> Any:

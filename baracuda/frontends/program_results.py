@@ -7,12 +7,13 @@ from math import prod
 from typing import Any
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.layout import round_up
+from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.core.tensor import TensorRef, tensor_ref
-from baracuda.frontends.arrays import extent_of, library_of
+from baracuda.frontends.arrays import dense_allocator, extent_of, library_of
 from baracuda.frontends.kept import Result
+from baracuda.frontends.program_memory import torch_place, undifferentiated
 from baracuda.frontends.reinterpret import viewed
 from baracuda.frontends.strided import strided
 
@@ -31,18 +32,31 @@ class Slot:
 
     def __init__(self, ref: TensorRef, library: str, source: int, start: int) -> None:
         self.ref, self.library, self.source, self.start = ref, library, source, start
-        self.whole = False
+        self.whole = self.other_element = False
 
     def made(self, base: Any) -> Any:
         """The tensor, of the memory of its source."""
         if self.whole:
             return base
         if getattr(base, "requires_grad", False):
-            base = base.detach()
+            with undifferentiated():
+                return self._view(base)
+        return self._view(base)
+
+    def _view(self, base: Any) -> Any:
         kind = self.ref.kind
-        if tensor_ref(base).kind is not kind:
+        if self.other_element:
             base = viewed(base, kind)
         return strided(base, self.start // kind.itemsize, self.ref.shape, self.ref.strides)
+
+
+class _Empty:
+    """A tensor without elements."""
+
+    def __init__(self, value: Any, ref: TensorRef, library: str) -> None:
+        place = torch_place(ref.device) if library == "torch" else value
+        make = dense_allocator(library, ref.device, ref.shape, contiguous_strides(ref.shape), ref.kind)
+        self.made = lambda: make(place)
 
 
 class Returned:
@@ -53,8 +67,7 @@ class Returned:
     sources
         The sources that the answer is made of.
     results
-        What is allocated, by source: with the library that it is of. Sources beyond those of the recorder are tensors without
-        elements.
+        What is allocated, by source: with the library that it is of.
     rebuild
         What makes the answer of the tensors of the sources: None where it is the only one, True where it is their tuple.
 
@@ -68,7 +81,6 @@ class Returned:
         self._recorder, self._tensors, self._held = recorder, tensors, held
         self._own = {id(t): i + 1 for i, t in reversed(list(enumerate(tensors)))}
         self._slots: dict[int, Slot | Any] = {}
-        self._beyond = len(tensors) + len(recorder.allocated)
         make = self._template(value)
         slots = [s for s in self._slots.values() if isinstance(s, Slot)]
         self.results = self._allocated([s for s in slots if s.source > len(tensors)])
@@ -95,6 +107,8 @@ class Returned:
         if known not in self._slots:
             self._slots[known] = self._slot(value)
         constant = self._slots[known]
+        if isinstance(constant, _Empty):
+            return lambda made: constant.made()
         if not isinstance(constant, Slot):
             return lambda made: constant
         return lambda made: made[known]
@@ -112,8 +126,7 @@ class Returned:
         if library == "torch" and (value.is_conj() or value.is_neg()):
             raise Refusal("it returns a tensor that PyTorch conjugates or negates when it is read")
         if 0 in ref.shape:
-            self._beyond += 1
-            return Slot(ref, library, self._beyond, 0)
+            return _Empty(value, ref, library)
         place = self._recorder.place(ref.pointer)
         if place is None:
             raise Refusal("it returns a tensor that no function of this library made")
@@ -123,7 +136,10 @@ class Returned:
             base, size = self._tensors[place.source - 1], ref.kind.itemsize
             if library_of(base) != library or tensor_ref(base).kind.itemsize != size or place.offset % size:
                 raise Refusal(f"it returns argument {place.source - 1} in another library, or as elements of another size")
-        return Slot(ref, library, place.source, place.offset)
+        slot = Slot(ref, library, place.source, place.offset)
+        if place.source <= len(self._tensors):
+            slot.other_element = tensor_ref(self._tensors[place.source - 1]).kind is not ref.kind
+        return slot
 
     def _allocated(self, slots: Sequence[Slot]) -> dict[int, tuple[str, Result]]:
         """What is allocated for tensors, which get to know whether they are all of it."""
@@ -132,9 +148,7 @@ class Returned:
             own = [s for s in slots if s.source == source]
             if len({s.library for s in own}) > 1:
                 raise Refusal("it returns tensors of several libraries in one piece of memory")
-            number = source - len(self._tensors) - 1
-            empty = number >= len(self._recorder.allocated)
-            nbytes = 0 if empty else self._recorder.allocated[number].nbytes
+            nbytes = self._recorder.allocated[source - len(self._tensors) - 1].nbytes
             found[source] = own[0].library, self._base(own, nbytes)
         return found
 
@@ -142,7 +156,7 @@ class Returned:
         ref = slots[0].ref
         low, high = extent_of(ref)[1:]
         dense = low == ref.pointer and prod(ref.shape) * ref.kind.itemsize == high - low == nbytes and slots[0].start == 0
-        if not nbytes or (dense and len(slots) == 1):
+        if dense and len(slots) == 1:
             slots[0].whole = True
             return Result(ref.shape, ref.strides, ref.kind)
         kind, size = ref.kind, ref.kind.itemsize
@@ -150,6 +164,8 @@ class Returned:
             if any(s.start % s.ref.kind.itemsize for s in slots):
                 raise Refusal("it returns a tensor that lies at no multiple of its element's size in its memory")
             kind, size = ElementKind.U8, 1
+        for s in slots:
+            s.other_element = s.ref.kind is not kind
         return Result((round_up(nbytes, _UNIT if size == 1 else size) // size,), (1,), kind)
 
     def _rebuild(self, slots: Sequence[Slot], make: Callable[[Mapping[int, Any]], Any]) -> Callable[[Sequence[Any]], Any]:
