@@ -197,7 +197,7 @@ class _Builder:
         )
 
     def _steps(self, results: frozenset[int]) -> Sequence[Step]:
-        """What is launched, in order; `results` are the sources whose values somebody else sees. This is where launches are fused."""
+        """What is launched, in order: here launches are fused. `results` are the sources whose values somebody else sees."""
         return self.recorder.steps
 
     def _refuse(self) -> None:

@@ -56,7 +56,7 @@ class _Empty:
     def __init__(self, value: Any, ref: TensorRef, library: str) -> None:
         place = torch_place(ref.device) if library == "torch" else value
         make = dense_allocator(library, ref.device, ref.shape, contiguous_strides(ref.shape), ref.kind)
-        self.made = lambda: make(place)
+        self.made: Callable[[], Any] = lambda: make(place)
 
 
 class Returned:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from baracuda.core.errors import BackendError, InvalidProblemError, UnsupportedE
 from baracuda.core.preferred import preferred, preferring
 from baracuda.core.tensor import tensor_ref
 from baracuda.frontends.array import Array, empty
+from baracuda.frontends.arrays import library_of
 from baracuda.frontends.families import function
+from baracuda.frontends.program import Program
 from baracuda.runtime.device_memory import copy, synchronize
 from baracuda.runtime.device_pool import Pool
 from baracuda.runtime.streams import CudaStream, own_stream, using_stream
@@ -26,8 +28,9 @@ _pool, _lock = Pool(), locks.reentrant_lock()
 class Recording:
     """What `record` returns: call it as the function, with tensors of the shapes and elements of the examples.
 
-    Results are new arrays, with the bits that the function gives. On CUDA a call copies its arguments to where the recorded
-    work reads them, launches that work as a graph, and copies the results. Several threads may call.
+    Results have the bits that the function gives. On CUDA they are new arrays: a call copies its arguments to where the recorded
+    work reads them, launches that work as a graph, and copies the results. On the CPU, and for PyTorch's tensors on either device,
+    it is a kept call (`baracuda.frontends.program`). Several threads may call.
 
     Attributes
     ----------
@@ -35,7 +38,7 @@ class Recording:
         What was recorded.
     """
 
-    def __init__(self, function_: Callable[..., Any], examples: tuple[Any, ...]) -> None:
+    def __init__(self, function_: Callable[..., Any], examples: tuple[Any, ...], held: Iterable[Any]) -> None:
         self.function = function_
         self._name = getattr(function_, "__name__", type(function_).__name__)
         self._expected = [_described(self._name, i, example) for i, example in enumerate(examples)]
@@ -44,9 +47,12 @@ class Recording:
             got = ", ".join(sorted(map(str, devices))) or "none"
             raise InvalidProblemError(f"record: the examples of {self._name} are on {got}; expected at least one, on one device")
         (self._device,) = devices
+        self._program: Program | None = None
         self._preferring = preferring(preferred())
-        self._on_cpu = self._device.kind is DeviceKind.CPU
-        if not self._on_cpu:
+        own = {isinstance(e, Array) for e in examples} == {True}
+        if self._device.kind is DeviceKind.CPU or not own:
+            self._program = Program(function_, held=held, name=self._name)
+        else:
             self._record(examples)
 
     def _record(self, examples: tuple[Array, ...]) -> None:
@@ -80,9 +86,9 @@ class Recording:
         described = [_described(self._name, i, argument) for i, argument in enumerate(arguments)]
         if described != self._expected:
             raise InvalidProblemError(f"{self._name}: recorded for {_summary(self._expected)}; got {_summary(described)}")
-        if self._on_cpu:
+        if self._program is not None:
             with self._preferring:
-                return self.function(*arguments)
+                return self._program(*arguments)
         with _lock:
             self._fill(arguments)
             self._graph.replay(own_stream(self._device))
@@ -93,27 +99,30 @@ class Recording:
             _copied(argument, held)
 
 
-def record(function: Callable[..., Any], *examples: Any) -> Recording:
+def record(function: Callable[..., Any], *examples: Any, held: Iterable[Any] = ()) -> Recording:
     """Record what a function launches for arguments like these, to launch all of it at once from then on.
 
     A model is some hundreds of launches, and for small tensors the host takes longer to make them than the device to do them. A
-    recorded function costs the host one launch of a CUDA graph. It has the bits of the function itself. On the CPU, where there
-    is nothing to gain, it is the function itself. The device memory that a recording works in is kept for later recordings.
+    recorded function costs the host one launch of a CUDA graph, or on the CPU and for PyTorch's tensors one call of C that makes
+    all launches. It has the bits of the function itself. The device memory that a graph works in is kept for later recordings.
 
     Parameters
     ----------
     function
-        Of tensors, to a tensor or a tuple, list or dict of tensors. It runs twice while it is recorded and never again: whatever
-        it does besides calling functions of this library happens then. It must not read values on the host. Tensors that it
-        reads besides its arguments, a model's weights, are read where they are at each call.
+        Of tensors, to a tensor or a tuple, list or dict of tensors. It runs once or twice while it is recorded and not again:
+        whatever it does besides calling functions of this library happens then. It must not read values on the host. Tensors
+        that it reads besides its arguments, a model's weights, are read where they are at each call.
     examples
-        An `Array` for each argument (on the CPU, a NumPy array), whose shape and element the arguments of calls will have.
+        An `Array` for each argument (on the CPU, also a NumPy array; on either device, also a PyTorch tensor), whose shape and
+        element the arguments of calls will have.
+    held
+        The tensors that it reads besides its arguments. A function on the CPU, or of PyTorch's tensors, that reads others is run
+        each time.
 
     Raises
     ------
     InvalidProblemError
-        An example or a result is no array of this library's own (PyTorch's tensors are recorded with `torch.cuda.graph`), or the
-        examples are on several devices.
+        An example or a result is no tensor of these, or the examples are on several devices.
     UnsupportedError
         The function waits for the device, which cannot be recorded.
 
@@ -127,19 +136,19 @@ def record(function: Callable[..., Any], *examples: Any) -> Recording:
     >>> recorded(x).round(3)
     array([[0.016, 0.117, 0.867]], dtype=float32)
     """
-    return Recording(function, examples)
+    return Recording(function, examples, held)
 
 
 def _described(name: str, number: int, value: Any) -> tuple[Any, ...]:
     """Shape, element and device of an argument."""
     if isinstance(value, Array):
         return value.shape, value.kind, value.device
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or library_of(value) == "torch":
         ref = tensor_ref(value, name=f"argument {number} of {name}")
         return ref.shape, ref.kind, ref.device
     raise InvalidProblemError(
         f"record: argument {number} of {name} is a {type(value).__module__}.{type(value).__qualname__}; "
-        "expected an Array, or on the CPU a NumPy array"
+        "expected an Array, a PyTorch tensor, or on the CPU a NumPy array"
     )
 
 

@@ -1,9 +1,10 @@
-"""`baracuda.record` on the CPU, where a recording is the function itself."""
+"""`baracuda.record` on the CPU, where a recording is a kept call."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import baracuda
 from baracuda import InvalidProblemError
@@ -14,6 +15,21 @@ def test_is_the_function() -> None:
     recorded = baracuda.record(baracuda.softmax, x)
     assert recorded.function is baracuda.softmax
     assert recorded(y).tobytes() == baracuda.softmax(y).tobytes()
+
+
+def test_of_pytorch() -> None:
+    x, weight = torch.linspace(-1, 1, 24).reshape(4, 6), torch.ones(6)
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = baracuda.mul(baracuda.exp(x), weight)
+        return y, y.T
+
+    recorded = baracuda.record(function, x, held=[weight])
+    for _ in range(3):
+        for got, expected in zip(recorded(x), function(x), strict=True):
+            assert torch.equal(got, expected)
+    with pytest.raises(InvalidProblemError, match="function: recorded for f32 4x6 on cpu; got f32 6x4 on cpu"):
+        recorded(x.T)
 
 
 def test_bad_arguments() -> None:
