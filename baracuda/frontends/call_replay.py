@@ -101,10 +101,10 @@ class PythonFunction:
 
     watchers = 0
 
-    def __init__(self, known: Cacheable, record: Callable[..., tuple[Any, Any, Any]]) -> None:
+    def __init__(self, known: Cacheable, record: Callable[..., tuple[Any, Any, Any]], most: int = MOST_KEPT) -> None:
         self.__wrapped__ = known.function
         self.__doc__ = known.function.__doc__
-        self.known, self.record = known, record
+        self.known, self.record, self._most = known, record, most
         self._calls: dict[Any, list[Any]] = {}
         _functions.add(self)
 
@@ -141,7 +141,7 @@ class PythonFunction:
         if entry is not None and entry[1] >= MOST_ATTEMPTS:
             return self.__wrapped__(*arguments, **keywords)
         result, call, keepalive = self.record(self.__wrapped__, arguments, keywords, tuple(key.tensors))
-        if len(self._calls) >= MOST_KEPT:
+        if len(self._calls) >= self._most:
             self._calls.clear()
         if sum(len(f._calls) for f in list(_functions)) >= MOST_CALLS:  # calls keep code
             for function in list(_functions):

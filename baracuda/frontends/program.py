@@ -82,7 +82,7 @@ class Program:
         self._held_by_id = {id(t): t for t in self.held}
         self._nothing = np.empty(1, np.uint8)  # stands for the tensors of a program that is given none
         if native is None:
-            self._call: Any = PythonFunction(Cacheable(self._run), self._record)
+            self._call: Any = PythonFunction(Cacheable(self._run), self._record, MOST_LAYOUTS)
         else:
             self._call = native.Function(
                 function=self._run, record=self._record, positions=(), numbers=(), specials={}, writes=False, most=MOST_LAYOUTS
@@ -142,10 +142,18 @@ class Program:
 
     def _failed(self, arguments: tuple[Any, ...]) -> Any:
         """A check of values failed after arguments were written: the function says what is wrong, of copies of them."""
-        copies = [a.clone() if library_of(a) == "torch" else a.copy() if type(a) in LAYOUT_KEYS else a for a in arguments]
         with undifferentiated():
-            self.function(*copies)
+            self.function(*map(_copied, self._given(arguments)))
         raise InvalidProblemError(f"{self.name}: a check of its values failed after it had written to its arguments")
+
+
+def _copied(argument: Any) -> Any:
+    """An argument with tensors of its own."""
+    if isinstance(argument, (tuple, list)):
+        return type(argument)(map(_copied, argument))
+    if argument is None or type(argument) not in LAYOUT_KEYS:
+        return argument
+    return argument.clone() if library_of(argument) == "torch" else argument.copy()
 
 
 def _unkeyed(arguments: Sequence[Any]) -> str | None:

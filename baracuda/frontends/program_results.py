@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -31,7 +32,7 @@ class Slot:
     """A tensor among results: a source, or a view of one, from a byte of it on."""
 
     def __init__(self, ref: TensorRef, library: str, source: int, start: int) -> None:
-        self.ref, self.library, self.source, self.start = ref, library, source, start
+        self.ref, self.library, self.source, self.start = replace(ref, owner=None), library, source, start
         self.whole = self.other_element = False
 
     def made(self, base: Any) -> Any:
@@ -53,8 +54,8 @@ class Slot:
 class _Empty:
     """A tensor without elements."""
 
-    def __init__(self, value: Any, ref: TensorRef, library: str) -> None:
-        place = torch_place(ref.device) if library == "torch" else value
+    def __init__(self, ref: TensorRef, library: str) -> None:
+        place = torch_place(ref.device) if library == "torch" else None
         make = dense_allocator(library, ref.device, ref.shape, contiguous_strides(ref.shape), ref.kind)
         self.made: Callable[[], Any] = lambda: make(place)
 
@@ -126,7 +127,7 @@ class Returned:
         if library == "torch" and (value.is_conj() or value.is_neg()):
             raise Refusal("it returns a tensor that PyTorch conjugates or negates when it is read")
         if 0 in ref.shape:
-            return _Empty(value, ref, library)
+            return _Empty(ref, library)
         place = self._recorder.place(ref.pointer)
         if place is None:
             raise Refusal("it returns a tensor that no function of this library made")

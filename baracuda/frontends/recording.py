@@ -28,9 +28,9 @@ _pool, _lock = Pool(), locks.reentrant_lock()
 class Recording:
     """What `record` returns: call it as the function, with tensors of the shapes and elements of the examples.
 
-    Results have the bits that the function gives. On CUDA they are new arrays: a call copies its arguments to where the recorded
-    work reads them, launches that work as a graph, and copies the results. On the CPU, and for PyTorch's tensors on either device,
-    it is a kept call (`baracuda.frontends.program`). Several threads may call.
+    Results have the bits that the function gives. On CUDA a call copies its arguments to where the recorded work reads them,
+    launches that work as a graph, and copies the results. On the CPU, and for PyTorch's tensors on either device, it is a kept
+    call (`baracuda.frontends.program`). Several threads may call.
 
     Attributes
     ----------

@@ -251,6 +251,7 @@ def test_layouts_are_told_apart() -> None:
     assert program.kept == 0
 
 
+@pytest.mark.usefixtures("in_c")
 def test_layouts_are_bounded() -> None:
     program = Program(lambda x: baracuda.neg(x))
     for n in range(1, 150):
@@ -375,6 +376,17 @@ def test_memory_that_dies_is_used_again() -> None:
     for _ in range(3):
         assert (program(x) == 10).all()
     assert program.why is None
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_nothing_of_the_first_call_is_kept(library: str) -> None:
+    program = Program(lambda x: (lambda y: (y, y[1:], y[:0], x[1:], None))(baracuda.exp(x)))
+    x = of(library, np.zeros((300, 400), np.float32))
+    results = program(x)
+    known = [weakref.ref(t) for t in (x, *results[:4])]
+    del x, results
+    gc.collect()
+    assert not any(k() is not None for k in known)
 
 
 def test_threads() -> None:
