@@ -157,6 +157,11 @@ class Launcher(ABC):
         """The numbers of a call that an integer kind must hold, with that kind."""
         return ()
 
+    def named_parameters(self) -> Sequence[tuple[int, str, ElementKind]] | None:
+        """The parameters of a launch that follow from numbers of a call: which it is, the number's name, and the element that it
+        is given in. None where what becomes of numbers is not known."""
+        return None
+
     def parameters(self, scalars: Scalars) -> bytes:
         """The words of the parameters of a launch with these numbers."""
         return b""

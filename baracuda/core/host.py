@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 
 
 class HostName(str):
-    """The name of such a number: how it is computed, written out. `of` computes it from a call's numbers by name."""
+    """The name of such a number: how it is computed, written out. `of` computes it from a call's numbers by name, of which it
+    takes those with these `names`."""
 
     of: Callable[[Mapping[str, float]], float]
+    names: frozenset[str]
 
-    def __new__(cls, text: str, of: Callable[[Mapping[str, float]], float]) -> HostName:
+    def __new__(cls, text: str, of: Callable[[Mapping[str, float]], float], names: frozenset[str]) -> HostName:
         name = super().__new__(cls, text)
-        name.of = of
+        name.of, name.names = of, names
         return name
 
 

@@ -30,6 +30,11 @@ class HostNumber:
         name = self.name
         return name.of if isinstance(name, HostName) else lambda numbers: float(numbers[name])
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The numbers of a call that it is computed from."""
+        return self.name.names if isinstance(self.name, HostName) else frozenset([self.name])
+
     def __add__(self, other: HostNumber | float) -> HostNumber:
         return _combined("+", operator.add, self, other)
 
@@ -56,7 +61,7 @@ class HostNumber:
 
     def __neg__(self) -> HostNumber:
         of = self._of()
-        return HostNumber(HostName(f"-{self.name}", lambda numbers: -of(numbers)))
+        return HostNumber(HostName(f"-{self.name}", lambda numbers: -of(numbers), self.names))
 
     def _no_value(self, *_: Any) -> NoReturn:
         raise InvalidProblemError(
@@ -83,7 +88,8 @@ def _combined(sign: str, combine: Callable[[float, float], float], a: Any, b: An
         return NotImplemented  # type: ignore[no-any-return]  # an expression, which knows what to do
     names = [v.name if isinstance(v, HostNumber) else repr(float(v)) for v in (a, b)]
     x, y = (v._of() if isinstance(v, HostNumber) else _constant(float(v)) for v in (a, b))
-    return HostNumber(HostName(f"({names[0]} {sign} {names[1]})", lambda numbers: combine(x(numbers), y(numbers))))
+    read = frozenset[str]().union(*(v.names for v in (a, b) if isinstance(v, HostNumber)))
+    return HostNumber(HostName(f"({names[0]} {sign} {names[1]})", lambda numbers: combine(x(numbers), y(numbers)), read))
 
 
 def _constant(value: float) -> Callable[[Numbers], float]:
@@ -103,4 +109,4 @@ def log(x: HostNumber | float) -> HostNumber | float:
     if not isinstance(x, HostNumber):
         return math.log(x) if x > 0.0 else -math.inf if x == 0.0 else math.nan
     of = x._of()
-    return HostNumber(HostName(f"log({x.name})", lambda numbers: log(of(numbers))))
+    return HostNumber(HostName(f"log({x.name})", lambda numbers: log(of(numbers)), x.names))

@@ -207,6 +207,12 @@ class Binding:
             check_order({**self.defaults, **numbers}, self.ordered)
         return BoundArguments(_plain(tuple(tensors)), numbers, options)
 
+    def domain_of_number(self, name: str) -> Domain | None:
+        """What a number of a call may be: None where it stands in a tensor's place, `FREE` where that depends on another one."""
+        if any(name in pair for pair in self.ordered):
+            return FREE
+        return None if name in self.tensors else self.domains.get(name, FREE)
+
     def _positions(self, extra: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
         """What follows the tensors, by name."""
         named = dict(zip(self.by_position, extra, strict=False))

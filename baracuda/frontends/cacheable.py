@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from baracuda.core.parameters import Domain
+
 
 class Cacheable(NamedTuple):
     """What is known of a function whose calls are kept.
@@ -23,6 +25,8 @@ class Cacheable(NamedTuple):
         The numbers of a call as kernels know them, checked, by the arguments of the call; None where there are none.
     every
         Whether a call is only kept where each of its numbers is seen to reach a kernel unchanged.
+    domain
+        Of a number, what it may be: None where anything of its type, `Free` where that depends on more than itself.
     views
         Whether results may be views of its tensors.
     creates
@@ -37,6 +41,7 @@ class Cacheable(NamedTuple):
     specials: Mapping[str, tuple[float, ...]] = {}
     scalars: Callable[[tuple[Any, ...], Mapping[str, Any]], Mapping[str, float]] | None = None
     every: bool = False
+    domain: Callable[[str], Domain | None] | None = None
     views: bool = False
     creates: bool = False
     writes: bool = False

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.core import layout_key, run_hooks
-from baracuda.core.call_recorder import CallRecorder, DeviceCheck, RecordedLaunch, recording
+from baracuda.core.call_recorder import CallRecorder, RecordedLaunch, recording
 from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error
@@ -40,9 +40,9 @@ from baracuda.frontends.call import device_of
 from baracuda.frontends.call_replay import PLAIN, Call, PythonFunction, watch_thread
 from baracuda.frontends.creating import CreatingFunction
 from baracuda.frontends.kept import Result, launched, planned, recipe, spans_of
+from baracuda.frontends.number_words import NumberUpdate, slots_of
 from baracuda.frontends.view_function import ViewFunction
 from baracuda.native import load
-from baracuda.ops.declaration.op_descriptor import check_whole
 from baracuda.runtime import pool
 from baracuda.runtime.streams import own_stream
 
@@ -111,7 +111,9 @@ class Recorder:
         outputs = tensors if self.known.writes else _flat(keywords.get("out"))
         if self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
             recorder.refuse("a number does not reach a kernel as it is")
-        return result, _RecordedCall(self.known, recorder, tensors, refs, result, outputs, self.native).call(), keepalive
+        given = arguments, keywords
+        call = _RecordedCall(self.known, recorder, given, tensors, refs, result, outputs, self.native).call()
+        return result, call, keepalive
 
     def _reached(self, recorder: CallRecorder, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether launches were given each number of a call by its name, and nothing that may follow from one by another name.
@@ -176,13 +178,14 @@ class _RecordedCall:
         self,
         known: Cacheable,
         recorder: CallRecorder,
+        given: tuple[tuple[Any, ...], dict[str, Any]],
         tensors: tuple[Any, ...],
         refs: Sequence[TensorRef],
         result: Any,
         outputs: Sequence[Any],
         native: bool,
     ) -> None:
-        self.native = native
+        self.native, self.given = native, given
         self.known, self.recorder, self.tensors, self.refs, self.result = known, recorder, tensors, refs, result
         written = {id(w) for w in outputs}
         self.written = {i + 1 for i, t in enumerate(tensors) if id(t) in written}
@@ -222,7 +225,8 @@ class _RecordedCall:
             scratch=scratch,
             scratch_on=on_device,
             cuda=device.kind is DeviceKind.CUDA and reports_on(self.native),
-            renumber=None if numbers is None else _NumberUpdate(numbers, recorder),
+            renumber=None if numbers is None else NumberUpdate(numbers, recorder),
+            numbers=slots_of(self.known, recorder, *self.given),
             rebuild=rebuild,
         )
 
@@ -281,27 +285,6 @@ class _RecordedCall:
         offsets, total = planned(spans, lambda source: self.recorder.allocated[source - first].nbytes)
         relocated.update((source, (first + len(results), offset)) for source, offset in offsets.items())
         return relocated, total
-
-
-class _NumberUpdate:
-    """Other numbers for the launches of a call."""
-
-    def __init__(self, scalars: Callable[..., Mapping[str, float]], recorder: CallRecorder) -> None:
-        self.scalars, self.steps, self.whole = scalars, tuple(recorder.steps), tuple(recorder.whole)
-
-    def __call__(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[tuple[bytes, Any]]:
-        numbers = self.scalars(arguments, keywords)
-        for name, kind in self.whole:
-            if name in numbers:
-                check_whole(name, numbers[name], kind)
-        rows: list[tuple[bytes, Any]] = []
-        for step in self.steps:
-            if isinstance(step, DeviceCheck) or step.scalars is None:
-                rows.append((step.launcher.parameters(None) if isinstance(step, RecordedLaunch) else b"", None))
-                continue
-            scalars = {n: numbers.get(n, v) for n, v in step.scalars.items()}
-            rows.append((step.launcher.parameters(scalars), scalars))
-        return rows
 
 
 # --- layouts, streams and watchers --------------------------------------------------------------------------------------

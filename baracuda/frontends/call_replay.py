@@ -36,7 +36,7 @@ _spans: dict[Any, tuple[int, int]] = {}
 
 
 class Call:
-    """What a call comes down to; its parameters are those of `baracuda.native.calls.Call`, where `program` matters for speed."""
+    """What a call comes down to; its parameters are those of `baracuda.native.calls.Call`, the last two of which are for speed."""
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class Call:
         renumber: Callable[[tuple[Any, ...], dict[str, Any]], list[tuple[bytes, Any]]] | None,
         rebuild: Any,
         program: bool = False,
+        numbers: Any = (),
     ) -> None:
         self.launches, self.results, self.returned, self.like = tuple(launches), tuple(results), tuple(returned), like
         self.scratch, self.scratch_on, self.cuda, self.renumber, self.rebuild = scratch, scratch_on, cuda, renumber, rebuild

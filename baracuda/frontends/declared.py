@@ -123,7 +123,7 @@ class Declaration:
             return {n: self._taken(n, v) for n, v in named.items() if n in numbers and isinstance(v, NUMBERS)}
 
         positions = tuple(n if n in numbers else None for n in self.by_position)
-        return Cacheable(function, positions, tuple(numbers), numbers, scalars if numbers else None, every=True)
+        return Cacheable(function, positions, tuple(numbers), numbers, scalars if numbers else None, True, self.domains.get)
 
     def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
         """The arguments by name, and those of a variable number."""

@@ -119,7 +119,7 @@ def cacheable_of(function: Any, op: Op, binding: Binding) -> Cacheable:
         with_defaults = with_numbers(op, replace(call, tensors=tuple(named.get(n) for n in op.signature.tensors)))
         return parts_of(with_defaults)
 
-    return Cacheable(function, positions, numbers, specials, scalars)
+    return Cacheable(function, positions, numbers, specials, scalars, domain=binding.domain_of_number)
 
 
 def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:

@@ -99,7 +99,8 @@ class MatmulFunction:
         names = (*self.tensors, *self.binding.by_position)
         positions = tuple(n if n in self.numbers else None for n in names)
         specials = {n: tuple(v for v in _SPECIAL[n] if not isinstance(v, complex)) for n in self.numbers}
-        return Cacheable(self, positions, tuple(self.numbers), specials, partial(_scalars, self.binding))
+        scalars, domain = partial(_scalars, self.binding), self.binding.domain_of_number
+        return Cacheable(self, positions, tuple(self.numbers), specials, scalars, domain=domain)
 
     def request(self, call: BoundArguments) -> Request:
         """What a call with these arguments asks for."""

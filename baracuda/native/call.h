@@ -20,6 +20,10 @@ typedef struct {
 } Result;
 enum { NEW_NUMPY, NEW_TORCH, NEW_ARRAY, NEW_BY_PYTHON };
 
+/* A number that C writes into the words of launches: within which bounds, and which. */
+typedef struct { int launch, parameter, bits; } NumberWord; /* bits: of an integer; less than 0 of a float */
+typedef struct { double low, high; int words; NumberWord *word; } NumberSlot;
+
 typedef struct {
     PyObject_HEAD
     int launches, results, like, cuda, returns, threads;
@@ -29,6 +33,8 @@ typedef struct {
     int *returned; /* which source each returned tensor is */
     uint64_t latest[2 * MOST_NUMBERS];
     PyObject *renumber, *scratch_on, *rebuild;
+    int slots;
+    NumberSlot *slot; /* for each number of the key, `words` below 0 where Python writes it */
     struct Program *program; /* of a call of any number of launches; else NULL */
 } Call;
 static void free_program(struct Program *program);
@@ -50,6 +56,8 @@ static void Call_dealloc(Call *self) {
     Py_XDECREF(self->renumber);
     Py_XDECREF(self->scratch_on);
     Py_XDECREF(self->rebuild);
+    for (int i = 0; i < self->slots; i++) free(self->slot[i].word);
+    free(self->slot);
     free_program(self->program);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
@@ -133,15 +141,37 @@ static int read_result(Result *result, PyObject *given) {
 
 static int make_program(Call *call);
 
+static int read_slots(Call *call, PyObject *given) {
+    /* of each number None, or (low, high, ((launch, parameter, bits), ...)) */
+    call->slot = calloc(PyTuple_GET_SIZE(given) + 1, sizeof(NumberSlot));
+    if (call->slot == NULL) { PyErr_NoMemory(); return 0; }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); i++) {
+        NumberSlot *slot = &call->slot[call->slots++];
+        PyObject *row = PyTuple_GET_ITEM(given, i), *words = row == Py_None ? NULL : PyTuple_GET_ITEM(row, 2);
+        slot->words = words == NULL ? -1 : (int)PyTuple_GET_SIZE(words);
+        if (words == NULL) continue;
+        slot->low = PyFloat_AsDouble(PyTuple_GET_ITEM(row, 0));
+        slot->high = PyFloat_AsDouble(PyTuple_GET_ITEM(row, 1));
+        slot->word = calloc((size_t)slot->words + 1, sizeof(NumberWord));
+        if (slot->word == NULL) { PyErr_NoMemory(); return 0; }
+        for (int j = 0; j < slot->words; j++) {
+            PyObject *word = PyTuple_GET_ITEM(words, j);
+            slot->word[j] = (NumberWord){(int)integer_at(word, 0), (int)integer_at(word, 1), (int)integer_at(word, 2)};
+            if (slot->word[j].launch >= call->launches || call->launch[slot->word[j].launch].kind > ON_CUDA) slot->words = -1;
+        }
+    }
+    return !PyErr_Occurred();
+}
+
 static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     static char *names[] = {"launches", "results", "returned", "like", "scratch", "scratch_on", "cuda", "renumber", "rebuild",
-                             "program", NULL};
-    PyObject *launches, *results, *returned, *scratch_on, *renumber, *rebuild;
+                             "program", "numbers", NULL};
+    PyObject *launches, *results, *returned, *scratch_on, *renumber, *rebuild, *numbers = NULL;
     int like, cuda, program = 0;
     long long scratch;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOO|p", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOO|pO!", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
                                      &PyTuple_Type, &returned, &like, &scratch, &scratch_on, &cuda, &renumber, &rebuild,
-                                     &program))
+                                     &program, &PyTuple_Type, &numbers))
         return NULL;
     Call *self = (Call *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
@@ -168,7 +198,7 @@ static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords
         self->returns++;
         self->returned[i] = (int)PyLong_AsLong(PyTuple_GET_ITEM(returned, i));
     }
-    if (PyErr_Occurred() || (program && !make_program(self))) { Py_DECREF(self); return NULL; }
+    if (PyErr_Occurred() || (numbers != NULL && !read_slots(self, numbers)) || (program && !make_program(self))) { Py_DECREF(self); return NULL; }
     return (PyObject *)self;
 }
 
@@ -180,302 +210,5 @@ static PyTypeObject CallType = {
     .tp_doc = "What a call comes down to: results to allocate, scratch memory, launches.",
     .tp_new = Call_new,
 };
-
-/* A small tensor of PyTorch's and its memory, in one block. */
-static void free_block(DLManagedTensorVersioned *self) { free(self); }
-
-static PyObject *new_torch(const Result *r, char **data) {
-    size_t head = (sizeof(DLManagedTensorVersioned) + 16 * (size_t)r->rank + 63) & ~(size_t)63;
-    char *block = aligned_alloc(64, (head + (size_t)r->nbytes + 63) & ~(size_t)63);
-    if (block == NULL) return PyErr_NoMemory();
-    DLManagedTensorVersioned *m = (DLManagedTensorVersioned *)block;
-    int64_t *shape = (int64_t *)(m + 1);
-    *m = (DLManagedTensorVersioned){.version = {1, 1}, .deleter = free_block};
-    memcpy(shape, r->shape, 8 * (size_t)r->rank);
-    memcpy(shape + r->rank, r->strides, 8 * (size_t)r->rank);
-    *data = block + head;
-    m->dl_tensor = (DLTensor){*data, {DL_CPU, 0}, r->rank, r->dtype, shape, shape + r->rank, 0};
-    void *made;
-    if (known.torch->managed_tensor_to_py_object_no_sync(m, &made)) { free(block); return NULL; }
-    return made;
-}
-
-static PyObject *new_result(const Result *r, PyObject *like, char **data) {
-    if (r->way == NEW_NUMPY) {
-        Py_INCREF(r->descr);
-        PyObject *made = PyArray_NewFromDescr(&PyArray_Type, (PyArray_Descr *)r->descr, r->rank, (npy_intp *)r->shape, NULL, NULL, 0, NULL);
-        if (made != NULL) *data = PyArray_BYTES((PyArrayObject *)made);
-        return made;
-    }
-    if (r->way == NEW_TORCH) return new_torch(r, data);
-    if (r->way == NEW_ARRAY) return new_array(r->descr, r->nbytes, data);
-    PyObject *made = PyObject_CallOneArg(r->allocate, like);
-    if (made == NULL) return NULL;
-    Key of_result;
-    begin_key(&of_result); /* one tensor fits */
-    int library = library_of(made);
-    if (!library || put_tensor(&of_result, made, library, 1) <= 0) {
-        Py_DECREF(made);
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "a new tensor has no address");
-        return NULL;
-    }
-    *data = of_result.tensor[0].data;
-    return made;
-}
-
-/* The thread's own scratch memory for calls on the CPU, which have ended when they return; it goes with the thread. */
-static pthread_key_t ends_with_thread;
-static _Thread_local struct { char *memory; int64_t nbytes; int taken; } scratch;
-
-static char *scratch_of(int64_t nbytes) {
-    if (scratch.nbytes < nbytes) {
-        int64_t size = (nbytes + 4095) & ~(int64_t)4095;
-        free(scratch.memory);
-        scratch.memory = aligned_alloc(256, (size_t)size);
-        scratch.nbytes = scratch.memory == NULL ? 0 : size;
-        pthread_setspecific(ends_with_thread, scratch.memory);
-    }
-    return scratch.memory;
-}
-
-/* On CUDA: the addresses of words of its own that a block holds. */
-static void point_at_itself(const Launch *launch, uint64_t *block) {
-    block[launch->block_at] = (uint64_t)(block + launch->first);
-    block[3] = (uint64_t)(block + launch->block_at);
-    block[1] = (uint64_t)(block + launch->stream_at);
-}
-
-static void launch_failed(const Launch *launch, int status) {
-    PyObject *failed = PyObject_CallMethod(launch->launcher, "failed", "i", status);
-    Py_XDECREF(failed);
-}
-
-static PyObject *pointers_of(const Launch *launch, char *const *address) {
-    PyObject *list = PyList_New(launch->operands);
-    for (int i = 0; list != NULL && i < launch->operands; i++) {
-        const Place *p = &launch->places[i];
-        PyObject *value = PyLong_FromUnsignedLongLong((uint64_t)(address[p->source] + p->offset));
-        if (value == NULL) { Py_CLEAR(list); break; }
-        PyList_SET_ITEM(list, i, value);
-    }
-    return list;
-}
-
-static int launch_by_python(const Launch *launch, PyObject *scalars, char *const *address, uint64_t stream) {
-    PyObject *pointers = pointers_of(launch, address);
-    if (pointers == NULL) return 0;
-    const Place *w = &launch->places[launch->operands];
-    PyObject *done = PyObject_CallMethod(launch->launcher, "launch", "OKKO", pointers,
-                                         (unsigned long long)(address[w->source] + w->offset), (unsigned long long)stream,
-                                         scalars);
-    Py_DECREF(pointers);
-    Py_XDECREF(done);
-    return done != NULL;
-}
-
-/* New numbers for all launches: `call->renumber` checks them, and gives for each launch its parameters' words and its scalars. The
- * list that it gave, which holds what was replaced; NULL for an error. */
-static PyObject *renumber(Call *call, const Key *key, PyObject *args, PyObject *keywords) {
-    PyObject *found = PyObject_CallFunctionObjArgs(call->renumber, args, keywords, NULL);
-    if (found == NULL) return NULL;
-    for (int i = 0; i < call->launches; i++) {
-        Launch *launch = &call->launch[i];
-        PyObject *row = PyList_GET_ITEM(found, i), *words = PyTuple_GET_ITEM(row, 0);
-        if (launch->kind <= ON_CUDA)
-            memcpy(launch->template + launch->parameter_at, PyBytes_AS_STRING(words), (size_t)PyBytes_GET_SIZE(words));
-        /* The scalars before go with the list, after all words are in place. */
-        PyObject *before = launch->scalars;
-        launch->scalars = Py_NewRef(PyTuple_GET_ITEM(row, 1));
-        PyTuple_SET_ITEM(row, 1, before);
-    }
-    memcpy(call->latest, key->number, 16 * (size_t)key->numbers);
-    return found;
-}
-
-/* Arguments as functions of Python take them. */
-static int packed(PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **tuple, PyObject **keywords) {
-    *tuple = PyTuple_New(count);
-    *keywords = PyDict_New();
-    if (*tuple == NULL || *keywords == NULL) { Py_CLEAR(*tuple); Py_CLEAR(*keywords); return 0; }
-    for (Py_ssize_t i = 0; i < count; i++) PyTuple_SET_ITEM(*tuple, i, Py_NewRef(args[i]));
-    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
-        if (PyDict_SetItem(*keywords, PyTuple_GET_ITEM(names, i), args[count + i])) {
-            Py_CLEAR(*tuple);
-            Py_CLEAR(*keywords);
-            return 0;
-        }
-    return 1;
-}
-
-typedef void (*Execute)(uint64_t control, uint64_t *words, uint64_t plan);
-typedef int (*CudaLaunch)(uint64_t *block);
-enum { FEW_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 256, FEW_RESULTS = 32, FEW_SOURCES = FEW_TENSORS + FEW_RESULTS + 2 };
-
-/* What launches need: the address of each source, results, scratch memory, the stream. */
-typedef struct {
-    char **address;
-    PyObject **made, *memory;
-    int allocated, own_scratch;
-    uint64_t stream;
-    char *few_addresses[FEW_SOURCES];
-    PyObject *few_made[FEW_RESULTS];
-} Ground;
-
-/* Whether it is all there; if not, and there is no error, the long way has to be taken. To be let go in either case. */
-static inline int prepare(Ground *g, const Call *call, const Key *key) {
-    g->address = g->few_addresses;
-    g->made = g->few_made;
-    g->memory = NULL;
-    g->allocated = g->own_scratch = 0;
-    g->stream = 0;
-    if (call->cuda && known.found_wrong != NULL && *known.found_wrong) {
-        PyObject *none = PyObject_CallNoArgs(known.raise_pending);
-        if (none == NULL) return 0;
-        Py_DECREF(none);
-    }
-    int sources = key->tensors + call->results + 2;
-    if (sources > FEW_SOURCES) g->address = malloc(sizeof(char *) * (size_t)sources);
-    if (call->results > FEW_RESULTS) g->made = malloc(sizeof(PyObject *) * (size_t)call->results);
-    if (g->address == NULL || g->made == NULL) { PyErr_NoMemory(); return 0; }
-    PyObject *like = key->tensor[call->like].object;
-    g->address[0] = NULL;
-    for (int i = 0; i < key->tensors; i++) g->address[1 + i] = key->tensor[i].data;
-    for (; g->allocated < call->results; g->allocated++) {
-        char **at = &g->address[1 + key->tensors + g->allocated];
-        g->made[g->allocated] = new_result(&call->result[g->allocated], like, at);
-        if (g->made[g->allocated] == NULL) return 0;
-        if (alignment(*at) < 16) { g->allocated++; return 0; }
-    }
-    char **scratch_at = &g->address[1 + key->tensors + call->results];
-    *scratch_at = NULL;
-    if (call->scratch && !call->cuda && call->scratch <= SMALL_SCRATCH && !scratch.taken) {
-        g->own_scratch = scratch.taken = 1;
-        *scratch_at = scratch_of(call->scratch);
-        if (*scratch_at == NULL) { PyErr_NoMemory(); return 0; }
-    } else if (call->scratch) {
-        Result by_python = {.way = NEW_BY_PYTHON, .allocate = call->scratch_on};
-        g->memory = new_result(&by_python, like, scratch_at);
-        if (g->memory == NULL) return 0;
-    }
-    if (call->cuda) {
-        const Tensor *t = &key->tensor[call->like];
-        void *current;
-        if (t->library == OF_TORCH) {
-            if (known.torch->current_work_stream(DL_CUDA, t->device_id, &current)) return 0;
-            g->stream = (uint64_t)current;
-        } else {
-            PyObject *handle = PyObject_CallOneArg(known.stream_of, like);
-            if (handle == NULL) return 0;
-            g->stream = PyLong_AsUnsignedLongLong(handle);
-            Py_DECREF(handle);
-        }
-    } else if (call->threads) {
-        PyObject *started = PyObject_CallNoArgs(known.start_threads);
-        if (started == NULL) return 0;
-        Py_DECREF(started);
-    }
-    return 1;
-}
-
-static inline void let_go(Ground *g) {
-    if (g->own_scratch) scratch.taken = 0;
-    Py_XDECREF(g->memory);
-    for (int i = 0; i < g->allocated; i++) Py_DECREF(g->made[i]);
-    if (g->address != g->few_addresses) free(g->address);
-    if (g->made != g->few_made) free(g->made);
-}
-
-/* What a call returns, of its tensors and of those it made. */
-static PyObject *answer_of(const Call *call, const Key *key, PyObject *const *made) {
-    int single = call->returns == 1 && call->rebuild == Py_None;
-    PyObject *tuple = single ? NULL : PyTuple_New(call->returns);
-    for (int i = 0; single || (tuple != NULL && i < call->returns); i++) {
-        int source = call->returned[i];
-        PyObject *object = source == 0 ? Py_None : source <= key->tensors ? key->tensor[source - 1].object : made[source - 1 - key->tensors];
-        if (single) return Py_NewRef(object);
-        PyTuple_SET_ITEM(tuple, i, Py_NewRef(object));
-    }
-    if (tuple == NULL || call->rebuild == Py_None || call->rebuild == Py_True) return tuple;
-    PyObject *answer = PyObject_CallOneArg(call->rebuild, tuple);
-    Py_DECREF(tuple);
-    return answer;
-}
-
-/* Whether a boolean that must be false for a call to go on is so; -1 for an error. */
-static int expected(const Call *call, const Launch *launch, char *const *address, uint64_t stream) {
-    char *at = address[launch->places[0].source] + launch->places[0].offset;
-    if (!call->cuda) return !*at;
-    PyObject *fine = PyObject_CallFunction(launch->launcher, "KK", (unsigned long long)at, (unsigned long long)stream);
-    if (fine == NULL) return -1;
-    Py_DECREF(fine);
-    return fine == Py_True;
-}
-
-static PyObject *follow_program(Call *call, const Key *key);
-
-/* Run a call: its results; NULL and no error where the long way has to be taken. */
-static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-    if (call->program != NULL) return follow_program(call, key);
-    uint64_t few_words[FEW_LAUNCH_WORDS], *words = few_words, *at[MOST_LAUNCHES];
-    PyObject *scalars[MOST_LAUNCHES], *answer = NULL, *rows = NULL;
-    int held = 0, total = 0, needed = 0, status = 0;
-    if (call->launches > MOST_LAUNCHES) return NULL;
-    Ground g;
-    if (!prepare(&g, call, key)) goto done;
-    /* From the numbers to the words nothing runs that may let go of the interpreter's lock: another thread brings others. */
-    if (key->numbers && memcmp(call->latest, key->number, 16 * (size_t)key->numbers)) {
-        PyObject *tuple, *keywords;
-        if (!packed(args, count, names, &tuple, &keywords)) goto done;
-        rows = renumber(call, key, tuple, keywords);
-        Py_DECREF(tuple);
-        Py_DECREF(keywords);
-        if (rows == NULL) goto done;
-    }
-    for (int i = 0; i < call->launches; i++) needed += call->launch[i].kind <= ON_CUDA ? call->launch[i].words : 0;
-    if (needed > FEW_LAUNCH_WORDS) words = malloc(8 * (size_t)needed);
-    if (words == NULL) { PyErr_NoMemory(); goto done; }
-    for (; held < call->launches; held++) {
-        Launch *launch = &call->launch[held];
-        scalars[held] = Py_NewRef(launch->scalars);
-        if (launch->kind > ON_CUDA) continue;
-        uint64_t *block = at[held] = words + total;
-        total += launch->words;
-        memcpy(block, launch->template, 8 * (size_t)launch->words);
-        uint64_t *operands = block + launch->first;
-        for (int j = 0; j <= launch->operands; j++)
-            operands[j] = (uint64_t)(g.address[launch->places[j].source] + launch->places[j].offset);
-        if (launch->kind == ON_CUDA) {
-            block[launch->stream_at] = g.stream;
-            point_at_itself(launch, block);
-        }
-    }
-    int brief = !call->cuda && !call->threads && key->bytes < BRIEF;
-    for (int i = 0; i < call->launches; i++) {
-        Launch *launch = &call->launch[i];
-        if (launch->kind == ON_CPU && brief) {
-            ((Execute)launch->function)(launch->control, at[i], launch->plan);
-        } else if (launch->kind == ON_CPU) {
-            Py_BEGIN_ALLOW_THREADS
-            ((Execute)launch->function)(launch->control, at[i], launch->plan);
-            Py_END_ALLOW_THREADS
-        } else if (launch->kind == ON_CUDA) {
-            Py_BEGIN_ALLOW_THREADS
-            status = ((CudaLaunch)launch->function)(at[i]);
-            Py_END_ALLOW_THREADS
-            if (status) { launch_failed(launch, status); goto done; }
-        } else if (launch->kind == BY_PYTHON) {
-            if (!launch_by_python(launch, scalars[i], g.address, g.stream)) goto done;
-        } else if (expected(call, launch, g.address, g.stream) <= 0) {
-            goto done;
-        }
-    }
-    answer = answer_of(call, key, g.made);
-done:
-    let_go(&g);
-    if (words != few_words) free(words);
-    for (int i = 0; i < held; i++) Py_DECREF(scalars[i]);
-    Py_XDECREF(rows);
-    return answer;
-}
 
 #endif

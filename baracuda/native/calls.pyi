@@ -20,6 +20,7 @@ class Call:
         renumber: Callable[[tuple[Any, ...], dict[str, Any]], list[tuple[bytes, Any]]] | None,
         rebuild: Callable[[tuple[Any, ...]], Any] | bool | None,
         program: bool = False,
+        numbers: tuple[tuple[float, float, tuple[tuple[int, int, int], ...]] | None, ...] = (),
     ) -> None: ...
 
 class Function:

@@ -1,7 +1,7 @@
 /* Programs: calls of any number of launches, whose words lie one behind the other and stay there from call to call. */
 #ifndef BARACUDA_PROGRAM_H
 #define BARACUDA_PROGRAM_H
-#include "call.h"
+#include "follow.h"
 
 typedef struct { int32_t source; int64_t word, offset; } Patch; /* a word that is the address of a byte of a source */
 typedef struct Program {

@@ -33,7 +33,7 @@ class CpuCall(Launcher):
     def __init__(self, program: Program, template: Template, held: tuple[Any, ...] = ()) -> None:
         self.program, self._held = program, held
         self._first, self._parameters, self._operands = template.variable, template.parameters, template.operands
-        self._whole = template.whole_numbers
+        self._whole, self._named = template.whole_numbers, template.named
         words = template.words
         self._template = struct.pack(f"<{len(words)}Q", *words)
         self._words = ctypes.c_uint64 * len(words)
@@ -68,6 +68,9 @@ class CpuCall(Launcher):
 
     def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
         return self._whole
+
+    def named_parameters(self) -> Sequence[tuple[int, str, ElementKind]]:
+        return self._named
 
     def parameters(self, scalars: Scalars) -> bytes:
         return struct.pack(f"<{self._first - self._operands - 1}Q", *self._parameters(scalars))

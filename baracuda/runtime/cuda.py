@@ -185,7 +185,7 @@ class CudaCall(Launcher):
         self._params_at = 8
         self._words_at = _HEADER + _STEP * len(program.steps) + 1
         self._at = _WORD * (self._words_at - 1)  # the stream is the word before the operands' addresses
-        self._whole = template.whole_numbers
+        self._whole, self._named = template.whole_numbers, template.named
         self._count = template.variable - template.operands - 1
         self._pack = struct.Struct(f"{1 + template.variable}Q").pack_into
         self._local = threading.local()
@@ -227,6 +227,9 @@ class CudaCall(Launcher):
 
     def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
         return self._whole
+
+    def named_parameters(self) -> Sequence[tuple[int, str, ElementKind]]:
+        return self._named
 
     def parameters(self, scalars: Scalars) -> bytes:
         return struct.pack(f"<{self._count}Q", *self._parameters(scalars))

@@ -160,13 +160,15 @@ class Template:
         All of them.
     operands
         How many addresses there are, besides that of the workspace.
+    named
+        The parameters that calls bring: which, by what name, in which element.
     """
 
     def __init__(self, program: Program, operands: int, parameters: Sequence[Parameter | tuple[ElementKind, float]]) -> None:
         rows = [Parameter(*p) for p in parameters]
         self.operands = operands
         self._parameters = tuple(pack_param(p.value, p.kind, p.name) for p in rows)
-        self._named = tuple((i, p.name, p.kind) for i, p in enumerate(rows) if p.name is not None)
+        self.named = tuple((i, p.name, p.kind) for i, p in enumerate(rows) if p.name is not None)
         self.integers = [struct.unpack("<Q", struct.pack("<q", i))[0] for i in program.integers]
 
     @property
@@ -181,14 +183,14 @@ class Template:
     @property
     def whole_numbers(self) -> list[tuple[str, ElementKind]]:
         """The numbers of a call that an integer kind must hold, with that kind."""
-        return [(name, kind) for _, name, kind in self._named if type(name) is str and kind.is_integer]
+        return [(name, kind) for _, name, kind in self.named if type(name) is str and kind.is_integer]
 
     def parameters(self, scalars: Scalars) -> Sequence[int]:
         """The parameters' words in a call that brings these numbers."""
-        if scalars is None or not self._named:
+        if scalars is None or not self.named:
             return self._parameters
         packed = list(self._parameters)
-        for i, name, kind in self._named:
+        for i, name, kind in self.named:
             if name in scalars:
                 packed[i] = pack_param(scalars[name], kind, name)
             elif isinstance(name, HostName):

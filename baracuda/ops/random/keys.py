@@ -6,7 +6,7 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import slab, view
+from baracuda.core.views import view
 from baracuda.formula.counters import philox_4x32, threefry_2x32, words_of
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.functions import equal
@@ -48,13 +48,19 @@ def _folded_number(x: Expr, key0: Own, key1: Own, *, data: WholeScalar = 0, bits
     return _first_or_second(0, _words(*words_of(number), _FOLDED, (key0, key1), bits))
 
 
+def _seeded(x: Expr, *, seed: WholeScalar = 0) -> Result:
+    low, high = words_of(cast(as_expr(seed, ElementKind.S64), ElementKind.U64))
+    return _first_or_second(0, (high, low))
+
+
 _INTERNAL: dict[str, Any] = {"family": "random", "takes": "any", "differentiable": False}
+_seed_op = Op(_seeded, Rule.EACH, name="key_of_seed", **_INTERNAL)
 _split_op = Op(_split, Rule.EACH, name="split_key", **_INTERNAL)
 _fold_op = Op(_fold, Rule.EACH, name="folded_key", **_INTERNAL)
 _folded_number_op = Op(_folded_number, Rule.EACH, name="key_of_number", **_INTERNAL)
 
 
-@composed(like="?", creates=True)
+@composed(like="?", creates=True, numbers={"seed": ()})
 def rng_key(do: Steps, like: TensorRef, seed: int) -> Any:
     """A key of random numbers: the upper and the lower 32 bits of a seed, which counts modulo 2**64.
 
@@ -68,9 +74,7 @@ def rng_key(do: Steps, like: TensorRef, seed: int) -> Any:
     [0, 7]
     """
     key = do.rows((2,), U32)
-    for i, word in enumerate((seed >> 32, seed)):
-        do.fill(slab(key, 0, i, i + 1), word & 0xFFFFFFFF)
-    return key
+    return do.run(_seed_op, {"x": key}, key, seed=signed(seed))
 
 
 @composed(key=KEY)
