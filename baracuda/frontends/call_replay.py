@@ -36,7 +36,7 @@ _spans: dict[Any, tuple[int, int]] = {}
 
 
 class Call:
-    """What a call comes down to; its parameters are those of `baracuda.native.calls.Call`, the last two of which are for speed."""
+    """What a call comes down to; its parameters are those of `native.calls.Call`, the last two of which are for speed."""
 
     def __init__(
         self,

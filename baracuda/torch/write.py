@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 import baracuda
 
 
@@ -24,8 +22,6 @@ def plain(target: Any) -> Any:
 def _copy(target: Any, value: Any) -> None:
     if value.dtype != target.dtype:
         value = baracuda.cast(value, dtype=target.dtype)
-    elif target.dtype == torch.bool:  # copies of our own move numbers
-        value, target = value.view(torch.uint8), target.view(torch.uint8)
     if value.device != target.device:
         target.copy_(value)
         return

@@ -70,7 +70,7 @@ def neg(x: Value) -> Value:
     return -x
 
 
-@op()
+@op(takes="any")
 def positive(x: Value) -> Value:
     """x itself."""
     return x
