@@ -2,7 +2,7 @@
 
 Attention and recurrent networks become other ops above autograd, and so above any dispatch mode: on a GPU flash, memory-efficient
 or cuDNN attention and cuDNN's layers, on a CPU the flash attention of CPUs and oneDNN's layers or single steps, depending on
-elements, sizes and the processor itself. While a mode of ours is entered, the dispatcher has kernels for these functions that make
+elements, sizes and processor. While a mode of ours is entered, the dispatcher has kernels for these functions that make
 the choice of `baracuda.torch.registry.CHOSEN` in threads that are in such a mode, and PyTorch's own in all others.
 """
 
