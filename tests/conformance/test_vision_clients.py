@@ -12,8 +12,8 @@ import torch
 import baracuda.torch as bt
 from tests.conformance.vision_models import CLIENTS, ELEMENTS, hashes, train
 
-#: Those that are tried without --full: attention without and with windows. All others compile many convolutions.
-QUICK = {"vit", "swin"}
+#: What is tried without --full: the others compile many convolutions.
+QUICK = {"vit"}
 CLIENT = pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in CLIENTS])
 
 
