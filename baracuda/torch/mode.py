@@ -14,6 +14,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import baracuda
 import baracuda.torch.aten
 from baracuda.core.preferred import preferred
+from baracuda.torch.choices import choices
+from baracuda.torch.registry import CHOSEN
 from baracuda.torch.report import ByPyTorch, Report, promise
 from baracuda.torch.resolution import composed, served
 
@@ -82,6 +84,10 @@ class Reproducible(_Mode):
         # Layers that PyTorch has a fused form of in inference alone would have other bits there than in training.
         stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
+        # What cuDNN has a function of its own for, a GPU is asked for as a CPU is.
+        stack.callback(torch._C._set_cudnn_enabled, torch._C._get_cudnn_enabled())
+        torch._C._set_cudnn_enabled(False)
+        stack.enter_context(choices.of(_Mode))
         self._undo.append(stack)
         super().__enter__()
         return self
@@ -101,6 +107,8 @@ class Reproducible(_Mode):
 
     def _find(self, overload: Any) -> Callable[..., Any]:
         """What computes an overload from now on."""
+        if overload in CHOSEN:
+            return partial(self._under_mode, CHOSEN[overload])
         found = served(overload)
         if found is not None:
             return partial(self._under_mode, found) if hasattr(found, "composed") else found

@@ -16,6 +16,8 @@ TAKES_OUT: set[Any] = set()
 WRITES: set[Any] = set()
 #: Overloads that make memory, or read what a tensor is, and compute nothing.
 PASSES: set[Any] = set()
+#: Overloads that PyTorch makes others of, above autograd, by rules that ask for the device; and which others they are here.
+CHOSEN: dict[Any, Serve] = {}
 
 
 def serves(*overloads: Any, out: bool = False, writes: bool = False) -> Callable[[Serve], Serve]:
@@ -42,3 +44,15 @@ def serves(*overloads: Any, out: bool = False, writes: bool = False) -> Callable
 def passes(*overloads: Any) -> None:
     """Declares overloads that PyTorch carries out itself: memory, and questions about tensors."""
     PASSES.update(overloads)
+
+
+def chooses(*overloads: Any) -> Callable[[Serve], Serve]:
+    """Declares of which others these overloads are made, on every device, by a function of them that autograd sees through."""
+
+    def declare(function: Serve) -> Serve:
+        for overload in overloads:
+            assert overload not in CHOSEN, f"{overload} is chosen twice"
+            CHOSEN[overload] = function
+        return function
+
+    return declare

@@ -2,12 +2,14 @@
 
 from baracuda.torch.aten import (
     attention,
+    cells,
     convolution,
     creation,
     fft,
     indexing,
     losses,
     memory,
+    networks,
     normalization,
     optimizers,
     order,
@@ -18,19 +20,23 @@ from baracuda.torch.aten import (
     recurrent,
     reductions,
     resizing,
+    scaling,
     selections,
     shapes,
     special,
+    whole_numbers,
 )
 
 __all__ = [
     "attention",
+    "cells",
     "convolution",
     "creation",
     "fft",
     "indexing",
     "losses",
     "memory",
+    "networks",
     "normalization",
     "optimizers",
     "order",
@@ -41,7 +47,9 @@ __all__ = [
     "recurrent",
     "reductions",
     "resizing",
+    "scaling",
     "selections",
     "shapes",
     "special",
+    "whole_numbers",
 ]

@@ -8,7 +8,7 @@ import torch
 
 import baracuda
 from baracuda.torch.aten.elements import converted
-from baracuda.torch.registry import serves
+from baracuda.torch.registry import chooses, serves
 from baracuda.torch.write import write
 
 aten = torch.ops.aten
@@ -107,6 +107,40 @@ def batch_norm_backward(
 
     given = weight is not None
     return _masked(gradients, ("x", "weight", "bias"), output_mask, (True, given, given))
+
+
+@serves(aten.cudnn_batch_norm.default, writes=True)
+def cudnn_batch_norm(x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float) -> Any:
+    """What PyTorch's compiler asks a GPU for."""
+    return *_batch_norm(x, weight, bias, mean, var, training, momentum, eps), x.new_empty(0, dtype=torch.uint8)
+
+
+@serves(aten.cudnn_batch_norm_backward.default)
+def cudnn_batch_norm_backward(
+    x: Any, dy: Any, weight: Any, mean: Any, var: Any, saved_mean: Any, rstd: Any, eps: float, reserve: Any
+) -> Any:
+    return batch_norm_backward(dy, x, weight, mean, var, saved_mean, rstd, True, eps, (True, True, True))
+
+
+@chooses(aten.rms_norm.default)
+def rms_norm(x: Any, shape: Any, weight: Any = None, eps: Any = None) -> Any:
+    """In the pieces that PyTorch has for a CPU."""
+    return aten._fused_rms_norm.default.decompose(x, shape, weight, eps)[0]
+
+
+@serves(aten._weight_norm_interface.default)
+def weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
+    y, norm = baracuda.weight_norm(v, g, axis=_others(v, dim), saved=True)
+    return y, norm
+
+
+@serves(aten._weight_norm_interface_backward.default)
+def weight_norm_backward(dy: Any, v: Any, g: Any, norm: Any, dim: int) -> Any:
+    return baracuda.weight_norm_backward(dy, v, g, norm, axis=_others(v, dim))
+
+
+def _others(v: Any, dim: int) -> tuple[int, ...]:
+    return tuple(i for i in range(v.ndim) if i != dim % v.ndim)
 
 
 @serves(aten.native_group_norm.default)

@@ -8,8 +8,19 @@ import torch
 
 import baracuda
 from baracuda.torch.registry import serves
+from baracuda.torch.write import write
 
 aten = torch.ops.aten
+
+
+def skipped(grads: Any, grad_scale: Any, found_inf: Any) -> bool:
+    """Whether a scaled loss was too large for this step; if it was not, gradients become those of the loss itself."""
+    if found_inf is not None and found_inf.item():
+        return True
+    if grad_scale is not None:
+        for g in grads:
+            write(g, baracuda.div(g, grad_scale))
+    return False
 
 
 def _adam(step_of: Any) -> Any:
@@ -31,8 +42,8 @@ def _adam(step_of: Any) -> Any:
         grad_scale: Any = None,
         found_inf: Any = None,
     ) -> None:
-        if grad_scale is not None or found_inf is not None:
-            raise baracuda.UnsupportedError("a fused step with grad_scale or found_inf; expected neither")
+        if skipped(grads, grad_scale, found_inf):
+            return
         words = {"beta1": beta1, "beta2": beta2, "weight_decay": weight_decay, "eps": eps, "maximize": maximize}
         for i, (p, g, m, v, step) in enumerate(zip(params, grads, averages, squares, steps, strict=True)):
             most = [largest[i]] if amsgrad else []
@@ -43,3 +54,29 @@ def _adam(step_of: Any) -> Any:
 
 serves(aten._fused_adamw_.default, aten._fused_adamw_.tensor_lr, writes=True)(_adam(baracuda.adamw_step))
 serves(aten._fused_adam_.default, aten._fused_adam_.tensor_lr, writes=True)(_adam(baracuda.adam_step))
+
+
+@serves(aten._fused_sgd_.default, aten._fused_sgd_.tensor_lr, writes=True)
+def sgd(
+    params: Any,
+    grads: Any,
+    buffers: Any,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: Any,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+    is_first_step: bool,
+    grad_scale: Any = None,
+    found_inf: Any = None,
+) -> None:
+    if skipped(grads, grad_scale, found_inf):
+        return
+    words = {"weight_decay": weight_decay or None, "maximize": maximize}
+    if momentum:
+        words |= {"momentum": momentum, "dampening": dampening, "nesterov": nesterov, "first": is_first_step}
+    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+        buffer = [buffers[i]] if momentum else []
+        baracuda.sgd_step(p, g, lr, *buffer, **words, out=(p, *buffer) if momentum else p)
