@@ -6,7 +6,8 @@ compiler believes of a call and what the call does cannot differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -19,18 +20,19 @@ from baracuda.frontends.arrays import torch_dtype
 from baracuda.torch.library import functions
 from baracuda.torch.library.dynamic import DYNAMIC
 from baracuda.torch.library.schemas import Overload
+from baracuda.torch.library.symbolic import at_hand, extents_of_results, is_symbolic, strides_of
 
 _CPU = Device.cpu()
 
 
-def described_like(tensor: Any) -> Any:
-    """A tensor of PyTorch's without its values; of a list each."""
+def described_like(tensor: Any, number: Callable[[Any], int] = int) -> Any:
+    """A tensor of PyTorch's without its values; of a list each. `number` makes numbers of extents."""
     if isinstance(tensor, (list, tuple)):
-        return [described_like(t) for t in tensor]
+        return [described_like(t, number) for t in tensor]
     if not isinstance(tensor, torch.Tensor):
         return tensor
     kind, _ = _torch_kinds(torch)[tensor.dtype]
-    return described(tuple(map(int, tensor.shape)), kind, _CPU, strides=tuple(map(int, tensor.stride())))
+    return described(tuple(map(number, tensor.shape)), kind, _CPU, strides=tuple(map(number, tensor.stride())))
 
 
 def flat(results: Any) -> list[Any]:
@@ -64,10 +66,16 @@ def numbers(value: Any) -> Any:
 def fake(overload: Overload) -> Any:
     """The function that PyTorch asks about an overload's results."""
     public, creating = functions.function(overload.function), functions.creates(overload.function)
+    needed = {a.name for a in overload.arguments if a.default is None}
 
     def of_call(*arguments: Any, **keywords: Any) -> Any:
         values = overload.named(arguments, keywords)
-        given = {n: described_like(numbers(v)) for n, v in values.items() if v is not None}
+        if is_symbolic(values):
+            found = _of_any_size(values)
+            if found is not None:
+                return handed(overload, found)
+        if __import__("os").environ.get("DBG") and is_symbolic(values): print("SPECIALISED", overload.full_name)
+        given = {n: described_like(numbers(v)) for n, v in values.items() if v is not None or n in needed}
         device = device_of(values)
         where = given.pop("device", None) if creating else None
         listed, taken = overload.call((), given)
@@ -80,9 +88,30 @@ def fake(overload: Overload) -> Any:
             rule = DYNAMIC.get(overload.function)
             if rule is None:
                 raise
-            return handed(overload, rule(values, torch.library.get_ctx().new_dynamic_size))
+            return handed(overload, rule({**values, "of": overload.function}, torch.library.get_ctx().new_dynamic_size))
         inputs = {id(getattr(t, "owner", None)) for t in flat(list(given.values()))}
         return handed(overload, [_made(r, device, id(getattr(r, "owner", None)) in inputs) for r in flat(results)])
+
+    def _of_any_size(values: Mapping[str, Any]) -> list[torch.Tensor] | None:
+        """The results in terms of the arguments' extents, where these are known."""
+        if isinstance(public, FunctionType):
+            return None
+        given = {n: described_like(numbers(v), at_hand) for n, v in values.items() if v is not None or n in needed}
+        _, taken = overload.call((), given)
+        results = flat(public(**taken))
+        extents = extents_of_results(public, taken, values, len(results))
+        if extents is None or len(extents) != len(results):
+            return None
+        made = []
+        for result, wanted in zip(results, extents, strict=True):
+            if tuple(map(at_hand, wanted)) != tuple(result.shape):
+                return None
+            strides = strides_of(wanted, result.shape, result.strides)
+            if strides is None:
+                return None
+            dtype = torch_dtype(torch, result.kind)
+            made.append(torch.empty_strided(wanted, strides, dtype=dtype, device=device_of(values)))
+        return made
 
     return of_call
 

@@ -85,9 +85,8 @@ def gradient(name: str) -> Gradient | None:
     places = {n: i for i, n in enumerate(named)}
     cotangents = {n: places.get(n[1:], i) for i, n in enumerate(slopes)}
     read = {n: places[n] for n in others if n in places}
-    needs_more = any(place >= len(plain) for place in read.values()) if op is not None else any(
-        place >= (counts[""] or 0) for place in read.values()
-    )
+    own_count = len(plain) if op is not None else counts[""] or len(named)
+    needs_more = any(place >= own_count for place in read.values())
     chooses = any(p.name == "wrt" for p in taken)
     return Gradient(backward, cotangents, read, saving if needs_more else "", chooses, tensors)
 

@@ -185,8 +185,9 @@ def arguments_of(name: str, p: Parameter) -> list[Argument]:
     required = p.default is _EMPTY and not p.several
     if p.tensor:
         if p.listed:
-            nothing = not required and not p.several
-            return [Argument(p.name, "Tensor[]?" if nothing else "Tensor[]", "None" if nothing else None, p.keyword, None, True, p.several)]
+            nothing = p.optional
+            kind, default = "Tensor[]?" if nothing else "Tensor[]", "None" if nothing and not required else None
+            return [Argument(p.name, kind, default, p.keyword, None, not required, p.several)]
         optional = p.optional or not required
         return [Argument(p.name, "Tensor?" if optional else "Tensor", None if required else "None", p.keyword, None, not required)]
     if p.domain is None or p.several:
@@ -195,7 +196,8 @@ def arguments_of(name: str, p: Parameter) -> list[Argument]:
     for t in alternatives(p.domain):
         default = None if required else "None" if p.default is None else literal(p.default, t.name)
         skipped = not required and (default is None or p.default is None)
-        kind = f"{t.name}?" if skipped or is_optional(p.domain) else t.name
+        listed = t.name.endswith("[1]") and default not in (None, "None")  # of which PyTorch has no default where None is one
+        kind = f"{t.name}?" if skipped or (is_optional(p.domain) and not listed) else t.name
         found.append(Argument(p.name, kind, "None" if skipped else default, p.keyword, t.convert, skipped))
     return found
 

@@ -20,7 +20,7 @@ Convert = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Type:
-    """A type of a schema, such as "SymInt[1]", and what its values become."""
+    """A type of a schema, such as "int[1]", and what its values become."""
 
     name: str
     convert: Convert
@@ -31,7 +31,7 @@ def _itself(value: Any) -> Any:
 
 
 def _one_or_all(values: Sequence[Any]) -> Any:
-    """A list of one number is that number: what `SymInt[1]` makes of a number."""
+    """A list of one number is that number: what `int[1]` makes of a number."""
     return values[0] if len(values) == 1 else tuple(values)
 
 
@@ -71,12 +71,13 @@ def alternatives(domain: Domain) -> list[Type]:
         elif isinstance(leaf, Instance) and leaf.type_ is str and leaf.of is None:
             words.append(leaf)
     number = _number(numbers) if numbers else ""
-    of_numbers = [_element(d) for d in lists if _element(d) in ("SymInt", "float", "bool")]
+    of_numbers = [_element(d) for d in lists if _element(d) in ("SymInt", "float", "bool", "Scalar")]
     if of_numbers and (not number or number == of_numbers[0]):
         single = bool(number)
-        found.append(Type(f"{of_numbers[0]}[1]" if single else f"{of_numbers[0]}[]", _one_or_all if single else tuple))
+        of = of_numbers[0].replace("SymInt", "int") if single else of_numbers[0]  # PyTorch takes a number for no list of SymInt
+        found.append(Type(f"{of}[1]" if single else f"{of}[]", _one_or_all if single else tuple))
     elif any(_element(d) == "pair" for d in lists):
-        found.append(Type("SymInt[1]", _number_or_pairs) if number else Type("SymInt[]", _pairs))
+        found.append(Type("int[1]", _number_or_pairs) if number else Type("SymInt[]", _pairs))
     elif number:
         found.append(Type(number, _itself))
     if any(_element(d) == "str" for d in lists):
