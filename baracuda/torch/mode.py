@@ -101,6 +101,8 @@ class Reproducible(_Mode):
 
     def _find(self, overload: Any) -> Callable[..., Any]:
         """What computes an overload from now on."""
+        if overload.namespace == "baracuda":
+            return overload  # type: ignore[no-any-return]
         found = served(overload)
         if found is not None:
             return partial(self._under_mode, found) if hasattr(found, "composed") else found

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch._functorch.utils import enable_single_level_autograd_function
 from torch._library.autograd import supports_tensorlist
 
 from baracuda.core.errors import UnsupportedError
@@ -69,13 +70,14 @@ def gradient(name: str) -> Gradient | None:
         return None
     own, taken = functions.parameters(name), functions.parameters(backward)
     known = {p.name for p in own}
-    tensors = tuple(p.name for p in own if p.tensor)
+    op = getattr(functions.function(name), "op", None)
+    without = op.constants if op is not None else frozenset[str]()
+    tensors = tuple(p.name for p in own if p.tensor and p.name not in without)
     if again:
         cotangents = {p.name: -1 for p in taken if p.tensor and p.name not in known and p.name.startswith("dd")}
         return Gradient(backward, cotangents, {}, "", True, tensors)
     others = [p.name for p in taken if p.tensor and p.name not in known]
     slopes = [n for n in others if n.startswith("d")]
-    op = getattr(functions.function(name), "op", None)
     counts = schemas.results(name)
     named = list(op.results or ("y",)) if op is not None else _result_names(name, slopes)
     plain = [n for n in named if op is None or n not in op.extra]
@@ -96,6 +98,18 @@ def _result_names(name: str, slopes: Sequence[str]) -> list[str]:
     from baracuda.torch.library.exceptions import RESULT_NAMES
 
     return RESULT_NAMES.get(name, [n[1:] for n in slopes])
+
+
+class _Function(torch.autograd.Function):
+    """A function of autograd that is applied where the dispatcher has come to autograd: a transform of functorch that is going on
+    has seen to its level before."""
+
+    @classmethod
+    def apply(cls, *arguments: Any) -> Any:
+        if torch._C._are_functorch_transforms_active():
+            with enable_single_level_autograd_function():
+                return super(torch.autograd.Function, cls).apply(*arguments)
+        return super().apply(*arguments)
 
 
 def kernel(overload: Overload) -> Any:
@@ -127,7 +141,7 @@ def kernel(overload: Overload) -> Any:
         needed = ctx.needs_input_grad[:-1]
         return (*_Saved.kept(ctx).gradients(slopes, needed), None)
 
-    made: Any = type(f"BackwardOf_{overload.full_name}", (torch.autograd.Function,), {
+    made: Any = type(f"BackwardOf_{overload.full_name}", (_Function,), {
         "forward": staticmethod(forward), "backward": staticmethod(backward)
     })  # fmt: skip
     if any("[]" in a.type and a.is_tensor for a in overload.arguments) or count is None or saving is not op:

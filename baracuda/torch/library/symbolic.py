@@ -21,6 +21,7 @@ from baracuda.frontends.backward import Backward
 from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function, describe_bound
 from baracuda.frontends.product_function import MatmulBackward, MatmulFunction
+from baracuda.torch.library import functions
 
 #: A stand-in for an extent that nothing is known of.
 _UNKNOWN = 61
@@ -45,8 +46,14 @@ def at_hand(n: Any) -> int:
     return int(n.node.hint) if n.node.has_hint() else _UNKNOWN
 
 
-def extents_of_results(public: Any, taken: Mapping[str, Any], values: Mapping[str, Any], count: int) -> list[Extents] | None:
-    """The extents of a function's results, given its arguments at hand and PyTorch's; None where they are not known."""
+def is_whole(tensor: torch.Tensor) -> bool:
+    """Whether a tensor can have no gradient."""
+    return not (tensor.is_floating_point() or tensor.is_complex())
+
+
+def extents_of_results(name: str, taken: Mapping[str, Any], values: Mapping[str, Any], count: int) -> list[Extents] | None:
+    """The extents of a function's results, given its arguments at hand, and PyTorch's by name; None where they are not known."""
+    public = functions.function(name)
     shapes = {n: tuple(v.shape) for n, v in values.items() if isinstance(v, torch.Tensor)}
     if isinstance(public, Backward):
         shapes |= {n: shapes[c] for n in public.op.unread for c in reversed(public.cotangents) if c in shapes}
@@ -56,6 +63,10 @@ def extents_of_results(public: Any, taken: Mapping[str, Any], values: Mapping[st
         return _of_op(public, taken, shapes)
     elif isinstance(public, MatmulFunction):
         return _of_product(public, taken, shapes, count)
+    elif name.endswith("_backward"):
+        known = {p.name for p in functions.parameters(name.removesuffix("_backward"))}
+        floats = [n for n, v in values.items() if isinstance(v, torch.Tensor) and n in known and not is_whole(v)]
+        names = list(taken.get("wrt") or floats)[:count]
     else:
         return None
     return [shapes[n] for n in names] if all(n in shapes for n in names) else None
