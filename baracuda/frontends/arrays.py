@@ -17,6 +17,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides, reach
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.frontends import array
+from baracuda.frontends.array.described import NoValuesError, described, is_described
 from baracuda.runtime import memory
 from baracuda.runtime.streams import own_stream
 
@@ -96,6 +97,8 @@ def adopted(obj: Any, name: str = "tensor") -> Any:
 
 def borrowed(ref: TensorRef) -> np.ndarray[Any, Any]:
     """A tensor on the CPU as a NumPy array of the same memory."""
+    if is_described(ref):
+        raise NoValuesError(f"values of {ref.kind} of shape {ref.shape}; expected a question about shape or element alone")
     if 0 in ref.shape:
         return np.empty(ref.shape, ref.kind.numpy)
     return np.asarray(_BorrowedMemory(ref)).view(ref.kind.numpy)
@@ -141,13 +144,13 @@ def allocated(result: Any, like: Any) -> None:
 def _empty_like(like: Any, shape: tuple[int, ...], kind: ElementKind, given: Sequence[int] | None) -> Any:
     library, ref = library_of(like), tensor_ref(like)
     order = given or (memory_order(ref) if shape == ref.shape else range(len(shape)))
+    if is_described(like):
+        return described(shape, kind, ref.device, order)
     if library == "torch" and not _is_pooled(ref.device, shape, kind):
         torch = sys.modules["torch"]
-        if shape == ref.shape and kind is ref.kind and given is None:
-            return torch.empty_like(like, requires_grad=False)
-        if given is not None:
-            own = contiguous_strides([shape[a] for a in given])
-            strides = [own[list(given).index(a)] for a in range(len(shape))]
+        if list(order) != list(range(len(shape))):
+            own = contiguous_strides([shape[a] for a in order])
+            strides = [own[list(order).index(a)] for a in range(len(shape))]
             return torch.empty_strided(shape, strides, dtype=torch_dtype(torch, kind), device=like.device)
         return torch.empty(shape, dtype=torch_dtype(torch, kind), device=like.device)
     if library == "cupy":

@@ -18,6 +18,7 @@ from baracuda.core.preferred import preferred
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import Workspace
+from baracuda.frontends.array.described import is_described
 from baracuda.frontends.arrays import current_stream, empty_like, finish, writable
 
 #: What may stand in a tensor's place.
@@ -100,6 +101,9 @@ def apply(
     values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(results_into, results, strict=True))]
     args = args_type(**{spec.name: value for spec, value in zip(cls.tensors, values, strict=True)})
     preference = preference or (preferred() if cls.has_tiers else None) or PlanPreference()
+    if is_described(like):
+        cls.checked(descriptor, values, stream)
+        return tuple(results)
     plan = plan_for(cls, descriptor, stream, values, preference)
     size = plan.workspace_size()
     workspace = Workspace(empty_like(like, (size,), ElementKind.U8)) if size else None

@@ -20,6 +20,7 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
 from baracuda.core.views import as_bits, extents_of, reshaped, view
 from baracuda.frontends import views
+from baracuda.frontends.array.described import is_described
 from baracuda.frontends.arrays import borrowed, current_stream, memory_order
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
@@ -65,6 +66,8 @@ class _Steps:
         return one_or_all([self.seen(r) for r in made if r is not None])
 
     def launch(self, program: Executable, addresses: Sequence[int], written: Sequence[TensorRef]) -> None:
+        if is_described(written[0]):
+            return
         device = written[0].device
         stream, size = current_stream(self.like, device), program.workspace_bytes
         note_writes(written)

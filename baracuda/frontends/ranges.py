@@ -15,6 +15,7 @@ from baracuda.core.tensor import TensorRef
 from baracuda.core.views import view
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
+from baracuda.frontends.array.described import is_described
 from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import Function
@@ -130,6 +131,8 @@ def _report(index: Any, name: str, like: Any, expected: str, **words: int) -> No
 
 def holds(truth: Any) -> bool:
     """The one boolean of a tensor, which a call goes on with only where it is false. It waits for the device."""
+    if is_described(truth):
+        return False
     recorder = current_recorder()
     if recorder is None:
         return bool(truth)

@@ -10,7 +10,10 @@ Every aten op of the model, forward, backward and optimizer, is computed by a fu
 PyTorch's.
 """
 
+from baracuda.torch.library.register import install, register_ops
 from baracuda.torch.mode import Reproducible, reproducible
 from baracuda.torch.report import ByPyTorch, Report
 
-__all__ = ["ByPyTorch", "Report", "Reproducible", "reproducible"]
+install()
+
+__all__ = ["ByPyTorch", "Report", "Reproducible", "register_ops", "reproducible"]
