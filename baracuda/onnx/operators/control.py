@@ -9,8 +9,11 @@ import numpy as np
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
+from baracuda.onnx.coded import moving, stack
 from baracuda.onnx.operators.registry import Body, Ints, Wanted, operator
 from baracuda.onnx.operators.values import Host, Tensor, scalar
+
+_select = moving(baracuda.select)
 
 
 @operator("If")
@@ -39,7 +42,7 @@ def loop(trips: Host = None, condition: Host = None, *carried: Any, body: Body, 
 
 
 def _stack(values: Any) -> Tensor:
-    return baracuda.stack(tuple(values), axis=0) if values else np.zeros((0,), np.float32)
+    return stack(tuple(values), axis=0) if values else np.zeros((0,), np.float32)
 
 
 @operator("Scan", since=8)
@@ -51,9 +54,9 @@ def scan_of_batches(
         raise InvalidProblemError("Scan of version 8 with sequence lengths is not served")
     runs = []
     for b in range(given[0].shape[0]):
-        values = [baracuda.select(x, 0, b) for x in given]
+        values = [_select(x, 0, b) for x in given]
         runs.append(_scan(values, body, num_scan_inputs, directions, None, None, None))
-    return tuple(baracuda.stack(tuple(r), axis=0) for r in zip(*runs, strict=True))
+    return tuple(stack(tuple(r), axis=0) for r in zip(*runs, strict=True))
 
 
 @operator("Scan", since=9)
@@ -84,10 +87,10 @@ def _scan(
     steps = extents.pop()
     made: list[tuple[Any, ...]] = []
     for i in range(steps):
-        slices = [baracuda.select(x, a, steps - 1 - i if d else i) for x, a, d in zip(inputs, axes, directions, strict=True)]
+        slices = [_select(x, a, steps - 1 - i if d else i) for x, a, d in zip(inputs, axes, directions, strict=True)]
         found = body(*state, *slices)
         state = tuple(found[:states])
         made.append(tuple(found[states:]))
     columns = list(zip(*made, strict=True))
     turned = [c[::-1] if out_directions and out_directions[i] else c for i, c in enumerate(columns)]
-    return (*state, *(baracuda.stack(c, axis=out_axes[i] if out_axes else 0) for i, c in enumerate(turned)))
+    return (*state, *(stack(c, axis=out_axes[i] if out_axes else 0) for i, c in enumerate(turned)))
