@@ -59,7 +59,7 @@ class Coded:
     def numpy(self) -> np.ndarray:
         """The elements on the host."""
         codes = baracuda.to_host(self.codes) if isinstance(self.codes, Array) else self.codes
-        return np.ascontiguousarray(codes).view(self.dtype)
+        return np.asarray(codes, order="C").view(self.dtype)
 
     def __repr__(self) -> str:
         return f"Coded({self.dtype}{self.shape})"
@@ -78,7 +78,7 @@ def coded(value: Any) -> Any:
     """A NumPy array of small elements as their codes; anything else as it is."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "V" or value.dtype.itemsize != 1 or computed(value.dtype):
         return value
-    codes = np.ascontiguousarray(value).view(np.uint8).reshape(value.shape)
+    codes = np.asarray(value, order="C").view(np.uint8)
     bits = _bits(value.dtype)
     return Coded(codes if bits == 8 else codes & np.uint8((1 << bits) - 1), value.dtype)
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes  # noqa: F401  (NumPy knows its elements by name)
 import numpy as np
 import onnx
 
-from baracuda import array_api
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.frontends.array import Array
+from baracuda.core.tensor import tensor_ref
+from baracuda.frontends.array import Array, of
 from baracuda.onnx import model
 from baracuda.onnx.coded import Coded, coded
 from baracuda.onnx.inference import Value
@@ -58,7 +57,7 @@ def _read(name: str, given: Any) -> Any:
     if isinstance(given, (Array, Coded)):
         return given
     if hasattr(given, "__dlpack__"):
-        return array_api.from_dlpack(given)
+        return of(tensor_ref(given, name=name))
     try:
         return coded(np.asarray(given))
     except (ValueError, TypeError) as e:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.preferred import ARITHMETICS, preferring
 from baracuda.onnx import graph, model
 from baracuda.onnx.functions import Library
 from baracuda.onnx.inference import Description, Value, inferred, value
 from baracuda.onnx.inputs import taken
 from baracuda.onnx.placement import device_of, on_host
 from baracuda.onnx.program import Program
+
+Arithmetic = Literal["reproducible", "pinned", "fastest"]
 
 
 class Model:
@@ -28,12 +32,16 @@ class Model:
         The version of each domain that the model is written in; "" is ONNX's own.
     """
 
-    def __init__(self, source: Any, device: Any = None, seed: int = 0) -> None:
+    def __init__(self, source: Any, device: Any = None, arithmetic: Arithmetic | None = None, seed: int = 0) -> None:
+        if arithmetic is not None and arithmetic not in ARITHMETICS:
+            raise InvalidProblemError(f"arithmetic: {arithmetic!r}; expected None or one of {', '.join(ARITHMETICS)}")
+        self._preference = None if arithmetic is None else ARITHMETICS[arithmetic]
         proto, folder = model.read(source)
         self.opsets = model.opsets(proto.opset_import)
         self.device = device_of(device)
         self._graph = graph.read(proto.graph, self.opsets, folder)
-        self._program = Program(self._graph, Library(proto.functions, self.opsets, folder, self.device, seed=seed))
+        with self._preferring():
+            self._program = Program(self._graph, Library(proto.functions, self.opsets, folder, self.device, seed=seed))
         self.inputs = self._graph.inputs
         self.outputs = self._graph.outputs
         self._declared = [value(i) for i in proto.graph.input if i.name in self.inputs]
@@ -56,8 +64,12 @@ class Model:
             given[name] = one
         if missing := [v.name for v in self._declared if v.name not in given and not v.optional]:
             raise InvalidProblemError(f"input {missing[0]!r} is missing; expected {', '.join(self.inputs)}")
-        found = self._program([taken(v, given.get(v.name), self.device) for v in self._declared])
+        with self._preferring():
+            found = self._program([taken(v, given.get(v.name), self.device) for v in self._declared])
         return tuple(map(on_host, found)) if self.device is None else tuple(found)
+
+    def _preferring(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._preference is None else preferring(self._preference)
 
     def describe(self) -> Description:
         """Inputs, outputs and the values between, with elements and shapes; `print` shows a line for each."""
@@ -66,7 +78,7 @@ class Model:
         return Description(tuple(known[n] for n in self.inputs), tuple(known[n] for n in self.outputs), tuple(between))
 
 
-def load(source: Any, *, device: Any = None, seed: int = 0) -> Model:
+def load(source: Any, *, device: Any = None, arithmetic: Arithmetic | None = None, seed: int = 0) -> Model:
     """The model as a callable: `load("model.onnx")(x)`.
 
     Parameters
@@ -76,6 +88,9 @@ def load(source: Any, *, device: Any = None, seed: int = 0) -> Model:
     device
         "cpu": inputs and results are NumPy's arrays. "cuda", "cuda:1" or a `Device`: inputs of any kind are put there, results
         are our arrays there.
+    arithmetic
+        How products are computed: "reproducible" (None: what the library does by itself, which is this), "pinned" to one
+        architecture, or "fastest".
     seed
         What random operators without a seed of their own draw with. Every call draws the same.
 
@@ -86,4 +101,4 @@ def load(source: Any, *, device: Any = None, seed: int = 0) -> Model:
     UnsupportedError
         An operator is not served; the error says which, of which domain, in which version.
     """
-    return Model(source, device, seed)
+    return Model(source, device, arithmetic, seed)

@@ -13,16 +13,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import baracuda
 import baracuda.torch.aten
-from baracuda.core.preferred import preferred
+from baracuda.core.preferred import ARITHMETICS, preferred
 from baracuda.torch.report import ByPyTorch, Report, promise
 from baracuda.torch.resolution import composed, served
 
 Arithmetic = Literal["reproducible", "pinned", "fastest"]
-PREFERENCES: dict[str, baracuda.PlanPreference] = {
-    "reproducible": baracuda.PlanPreference(require=["bit_stable_across_hardware"]),
-    "pinned": baracuda.PlanPreference(require=["batch_invariant", "bit_stable_on_same_hardware"]),
-    "fastest": baracuda.PlanPreference(fastest=True),
-}
+PREFERENCES = ARITHMETICS
 
 
 def reproducible(*, strict: bool = True, arithmetic: Arithmetic | None = None) -> Reproducible:

@@ -63,24 +63,36 @@ def _noise(shape: tuple[int, ...], key: int) -> np.ndarray:
     return ((state >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24)).reshape(shape)
 
 
-def _strokes(count: int, height: int, width: int) -> np.ndarray:
-    """White pictures with dark strokes, between -1 and 1, as rapidocr scales them."""
-    picture = np.ones((count, 3, height, width), np.float32)
-    for i in range(count):
-        for k, (a, b, c, d) in enumerate(_noise((width // 6, 4), i + 1)):
-            top, left = int(a * (height - 12)), 6 * k
-            picture[i, :, top : top + 3 + int(b * 9), left : left + 1 + int(c * 3)] = np.float32(-1 + d * 0.3)
-    return picture + (_noise(picture.shape, 77) - np.float32(0.5)) * np.float32(0.05)
+#: Letters of 5 by 7 dots, a row a number.
+_LETTERS = {
+    "A": (14, 17, 17, 31, 17, 17, 17), "B": (30, 17, 17, 30, 17, 17, 30), "C": (14, 17, 16, 16, 16, 17, 14),
+    "D": (30, 17, 17, 17, 17, 17, 30), "E": (31, 16, 16, 30, 16, 16, 31), "R": (30, 17, 17, 30, 20, 18, 17),
+    "U": (17, 17, 17, 17, 17, 17, 14), "N": (17, 25, 21, 19, 17, 17, 17), "O": (14, 17, 17, 17, 17, 17, 14),
+    "X": (17, 10, 4, 4, 4, 10, 17), " ": (0,) * 7,
+}  # fmt: skip
+
+
+def _written(text: str, height: int, width: int) -> np.ndarray:
+    """Dark letters on white, (3, height, width), scaled to -1 to 1, with some noise."""
+    dots = np.concatenate([np.unpackbits(np.uint8([_LETTERS[c]]).T, axis=1)[:, 2:] for c in text], axis=1)
+    scale = (height - 8) // 7
+    ink = dots.repeat(scale, axis=0).repeat(scale - 1, axis=1)
+    picture = np.ones((3, height, width), np.float32)
+    picture[:, 4 : 4 + ink.shape[0], 6 : 6 + ink.shape[1]] -= np.float32(1.7) * ink
+    return picture + (_noise(picture.shape, len(text)) - np.float32(0.5)) * np.float32(0.1)
 
 
 def _lines() -> Iterator[np.ndarray]:
-    both = _strokes(2, 48, 192)
+    both = np.stack([_written("BARACUDA", 48, 256), _written("ONNX ABC", 48, 256)])
     yield both
     yield both[1:]
 
 
 def _page() -> Iterator[np.ndarray]:
-    yield np.pad(_strokes(1, 48, 288), ((0, 0), (0, 0), (40, 72), (16, 16)), constant_values=1.0)
+    page = np.ones((1, 3, 192, 320), np.float32)
+    page[0, :, 32:80, 32:288] = _written("BARACUDA", 48, 256)
+    page[0, :, 112:160, 32:288] = _written("ONNX ABC", 48, 256)
+    yield page
 
 
 def _speech(run: Run) -> Iterator[Any]:
