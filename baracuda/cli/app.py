@@ -22,6 +22,7 @@ COMMANDS = {
     "inspect": "Show the kernels of a call: source, geometry, registers, machine code; without a GPU.",
     "list": "Find ops by family, element, backend, guarantee, or name in any framework.",
     "report": "Make one HTML page of results, certificates and errors.",
+    "run": "Run an ONNX model: its outputs, their hashes, and how long it takes.",
     "verify": "Prove the guarantees of every plan on this machine.",
     "warm": "Fill the cache of compiled kernels ahead, for this CPU or for a GPU that need not be there.",
 }

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from baracuda.core.errors import InvalidProblemError
 
@@ -26,15 +30,30 @@ def write_json(path: Path, record: Mapping[str, Any]) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a file in one step, so that an interruption at any moment leaves the old one or the new one. Its folder is made, and
     a link is followed. What is no file, as /dev/stdout, is written to."""
+    write_bytes(path, text.encode())
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """`write_bytes` of arrays by name, as `numpy.savez` writes them."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:  # what savez does, but for names that are among its own parameters
+        for name, x in arrays.items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, x, allow_pickle=False)
+    write_bytes(path, buffer.getvalue())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """`write_text` of bytes."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(data)
         return
     descriptor, temporary = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
     try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(descriptor, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)

@@ -13,6 +13,13 @@ from baracuda.core.sku import PlanPreference
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: The tiers that programs are computed in, by what they promise.
+ARITHMETICS: dict[str, PlanPreference] = {
+    "reproducible": PlanPreference(require=["bit_stable_across_hardware"]),
+    "pinned": PlanPreference(require=["batch_invariant", "bit_stable_on_same_hardware"]),
+    "fastest": PlanPreference(fastest=True),
+}
+
 #: The preference that is set, and those that it stands in front of. Of equal preferences there is one object: the cache of calls
 #: tells them apart by their addresses, and holds those that it knows.
 PREFERRED: ContextVar[PlanPreference | None] = ContextVar("baracuda.preferred", default=None)

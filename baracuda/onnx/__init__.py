@@ -4,6 +4,8 @@ Needs the extra `onnx`. `baracuda.onnx.backend` is ONNX's standard backend inter
 """
 
 from baracuda.onnx import operators as _operators  # noqa: F401  (fills the table)
+from baracuda.onnx.coded import Coded
+from baracuda.onnx.inference import Description, Value
 from baracuda.onnx.loaded import Model, load
 
-__all__ = ["Model", "load"]
+__all__ = ["Coded", "Description", "Model", "Value", "load"]

@@ -15,6 +15,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx import graph, model
 from baracuda.onnx.node import Node
 from baracuda.onnx.operators import registry
+from baracuda.onnx.operators.registry import Draws
 
 _DEEPEST = 32
 
@@ -29,17 +30,19 @@ class Library:
         folder: Path | None,
         device: Device | None = None,
         depth: int = 0,
+        seed: int | Draws = 0,
     ) -> None:
         self._local = {("" if f.domain == "ai.onnx" else f.domain, f.name, f.overload): f for f in local}
         self._folder = folder
         self._opsets = opsets
         self._depth = depth
         self.device = device
+        self.draws = Draws(seed, device) if isinstance(seed, int) else seed
 
     def _within(self) -> Library:
         if self._depth >= _DEEPEST:
             raise InvalidProblemError(f"functions call one another more than {_DEEPEST} deep")
-        return Library(tuple(self._local.values()), self._opsets, self._folder, self.device, self._depth + 1)
+        return Library(tuple(self._local.values()), self._opsets, self._folder, self.device, self._depth + 1, self.draws)
 
     def local(self, node: Node) -> Callable[..., Any] | None:
         """The model's own function of that name; None where it has none."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-import onnx
+from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
+from typing import Any, Literal
 
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.preferred import ARITHMETICS, preferring
 from baracuda.onnx import graph, model
 from baracuda.onnx.functions import Library
-from baracuda.onnx.operators.values import element
-from baracuda.onnx.placement import device_of, placed
+from baracuda.onnx.inference import Description, Value, inferred, value
+from baracuda.onnx.inputs import taken
+from baracuda.onnx.placement import device_of, on_host
 from baracuda.onnx.program import Program
+
+Arithmetic = Literal["reproducible", "pinned", "fastest"]
 
 
 class Model:
@@ -23,19 +26,26 @@ class Model:
     ----------
     inputs, outputs : tuple[str, ...]
         Their names, in the model's order.
+    shapes : Mapping[str, Value]
+        What is known of each value, inputs first: its element, and its shape with the names of extents that a call decides.
     opsets : dict[str, int]
         The version of each domain that the model is written in; "" is ONNX's own.
     """
 
-    def __init__(self, source: Any, device: Any = None) -> None:
+    def __init__(self, source: Any, device: Any = None, arithmetic: Arithmetic | None = None, seed: int = 0) -> None:
+        if arithmetic is not None and arithmetic not in ARITHMETICS:
+            raise InvalidProblemError(f"arithmetic: {arithmetic!r}; expected None or one of {', '.join(ARITHMETICS)}")
+        self._preference = None if arithmetic is None else ARITHMETICS[arithmetic]
         proto, folder = model.read(source)
         self.opsets = model.opsets(proto.opset_import)
         self.device = device_of(device)
         self._graph = graph.read(proto.graph, self.opsets, folder)
-        self._program = Program(self._graph, Library(proto.functions, self.opsets, folder, self.device))
+        with self._preferring():
+            self._program = Program(self._graph, Library(proto.functions, self.opsets, folder, self.device, seed=seed))
         self.inputs = self._graph.inputs
         self.outputs = self._graph.outputs
-        self._optional = {n for n in self.inputs if _is_optional(self._graph.kinds.get(n))}
+        self._declared = [value(i) for i in proto.graph.input if i.name in self.inputs]
+        self.shapes: Mapping[str, Value] = MappingProxyType(inferred(proto, self._graph.constants))
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """The outputs, a tuple where there are several, of inputs by position or by name."""
@@ -47,18 +57,28 @@ class Model:
         if len(values) > len(self.inputs):
             raise InvalidProblemError(f"{len(values)} inputs; expected {len(self.inputs)}: {', '.join(self.inputs) or 'none'}")
         given = dict(zip(self.inputs, values, strict=False))
-        for name, value in (named or {}).items():
+        for name, one in (named or {}).items():
             if name not in self.inputs or name in given:
                 expected = ", ".join(n for n in self.inputs if n not in given) or "no more"
                 raise InvalidProblemError(f"input {name!r}; expected {expected}")
-            given[name] = value
-        if missing := [n for n in self.inputs if n not in given and n not in self._optional]:
+            given[name] = one
+        if missing := [v.name for v in self._declared if v.name not in given and not v.optional]:
             raise InvalidProblemError(f"input {missing[0]!r} is missing; expected {', '.join(self.inputs)}")
-        taken = [_taken(n, given.get(n), self._graph.kinds.get(n)) for n in self.inputs]
-        return tuple(self._program([placed(v, self.device) for v in taken]))
+        with self._preferring():
+            found = self._program([taken(v, given.get(v.name), self.device) for v in self._declared])
+        return tuple(map(on_host, found)) if self.device is None else tuple(found)
+
+    def _preferring(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._preference is None else preferring(self._preference)
+
+    def describe(self) -> Description:
+        """Inputs, outputs and the values between, with elements and shapes; `print` shows a line for each."""
+        known = {n: self.shapes.get(n, Value(n)) for n in (*self.inputs, *self.outputs)}
+        between = [v for n, v in self.shapes.items() if n not in known and n not in self._graph.constants]
+        return Description(tuple(known[n] for n in self.inputs), tuple(known[n] for n in self.outputs), tuple(between))
 
 
-def load(source: Any, *, device: Any = None) -> Model:
+def load(source: Any, *, device: Any = None, arithmetic: Arithmetic | None = None, seed: int = 0) -> Model:
     """The model as a callable: `load("model.onnx")(x)`.
 
     Parameters
@@ -68,40 +88,17 @@ def load(source: Any, *, device: Any = None) -> Model:
     device
         "cpu": inputs and results are NumPy's arrays. "cuda", "cuda:1" or a `Device`: inputs of any kind are put there, results
         are our arrays there.
+    arithmetic
+        How products are computed: "reproducible" (None: what the library does by itself, which is this), "pinned" to one
+        architecture, or "fastest".
+    seed
+        What random operators without a seed of their own draw with. Every call draws the same.
 
     Raises
     ------
     InvalidProblemError
-        The file is malformed; the error says where.
+        The file is malformed, or shapes and elements contradict each other; the error says where.
     UnsupportedError
         An operator is not served; the error says which, of which domain, in which version.
     """
-    return Model(source, device)
-
-
-def _is_optional(kind: Any) -> bool:
-    return kind is not None and kind.WhichOneof("value") == "optional_type"
-
-
-def _taken(name: str, value: Any, kind: Any) -> Any:
-    """An input as the program computes with it, held against what the model says of it."""
-    if isinstance(value, onnx.TensorProto):
-        value = model.tensor(value, None)
-    if value is None or isinstance(value, (list, tuple)):
-        if kind is not None and kind.WhichOneof("value") == "tensor_type" and value is not None:
-            value = np.asarray(value)
-        else:
-            return None if value is None else [_taken(name, v, None) for v in value]
-    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        value = np.from_dlpack(value) if hasattr(value, "__dlpack__") else np.asarray(value)
-    if isinstance(value, np.generic):
-        value = np.asarray(value)
-    if kind is not None and kind.WhichOneof("value") == "tensor_type" and kind.tensor_type.elem_type:
-        expected = element(kind.tensor_type.elem_type)
-        if isinstance(value, np.ndarray) and value.dtype != expected and value.dtype.kind != "O":
-            raise InvalidProblemError(f"input {name!r}: element {value.dtype}; expected {np.dtype(expected)}")
-        if kind.tensor_type.HasField("shape"):
-            extents = [d.dim_value if d.HasField("dim_value") else None for d in kind.tensor_type.shape.dim]
-            if len(extents) != len(value.shape) or any(e not in (None, n) for e, n in zip(extents, value.shape, strict=True)):
-                raise InvalidProblemError(f"input {name!r}: shape {tuple(value.shape)}; expected {tuple(extents)}")
-    return value
+    return Model(source, device, arithmetic, seed)

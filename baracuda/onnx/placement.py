@@ -9,9 +9,9 @@ import numpy as np
 
 import baracuda
 from baracuda.core.device import Device
-from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.array import Array
+from baracuda.onnx.coded import Coded, computed
 
 
 def device_of(word: Any) -> Device | None:
@@ -27,14 +27,16 @@ def device_of(word: Any) -> Device | None:
 
 
 def placed(value: Any, device: Device | None) -> Any:
-    """A NumPy array on the device; elements that kernels do not compute in stay where they are."""
-    if device is None or not isinstance(value, np.ndarray):
-        return [placed(v, device) for v in value] if isinstance(value, list) else value
-    try:
-        packed = ElementKind.from_numpy(value.dtype).bits < 8
-    except UnsupportedError:
+    """A NumPy array on the device; texts stay where they are."""
+    if device is None:
         return value
-    return value if packed else baracuda.to_device(value, device)
+    if isinstance(value, list):
+        return [placed(v, device) for v in value]
+    if isinstance(value, Coded):
+        return Coded(placed(value.codes, device), value.dtype)
+    if not isinstance(value, np.ndarray) or not computed(value.dtype):
+        return value
+    return baracuda.to_device(value, device)
 
 
 def beside(call: Callable[..., Any], hosted: Callable[[int], bool], device: Device | None) -> Callable[..., Any]:
@@ -43,13 +45,22 @@ def beside(call: Callable[..., Any], hosted: Callable[[int], bool], device: Devi
         return call
 
     def run(*given: Any, **words: Any) -> Any:
-        if any(isinstance(x, Array) for x in given):
+        if any(isinstance(x.codes if isinstance(x, Coded) else x, Array) for x in given):
             given = tuple(x if hosted(i) else placed(x, device) for i, x in enumerate(given))
         return call(*given, **words)
 
     return run
 
 
+def on_host(value: Any) -> Any:
+    """A result as NumPy has it."""
+    if isinstance(value, list):
+        return [on_host(v) for v in value]
+    if isinstance(value, Coded):
+        return value.numpy()
+    return baracuda.to_host(value) if isinstance(value, Array) else value
+
+
 def to_numpy(values: Sequence[Any]) -> list[Any]:
     """Results on the host."""
-    return [to_numpy(v) if isinstance(v, list) else baracuda.to_host(v) if isinstance(v, Array) else v for v in values]
+    return [on_host(v) for v in values]

@@ -13,6 +13,7 @@ import numpy as np
 from baracuda.core.device import Device
 from baracuda.core.errors import Error, InvalidProblemError
 from baracuda.onnx import functions
+from baracuda.onnx.coded import Coded, coded
 from baracuda.onnx.node import Graph, Node, Subgraph
 from baracuda.onnx.operators import registry
 from baracuda.onnx.placement import beside, placed
@@ -44,7 +45,7 @@ class Program:
 
     def __init__(self, graph: Graph, library: functions.Library, *, fold: bool = True) -> None:
         self.graph = graph
-        self.constants = dict(graph.constants)
+        self.constants = {n: coded(v) for n, v in graph.constants.items()}
         calls = [(n, *_serve(n, library)) for n in graph.nodes]
         self._left = _LARGEST_FOLDED
         if fold:
@@ -61,7 +62,7 @@ class Program:
             found = _tuple(call(*(self.constants[n] if n else None for n in node.inputs)))
         except (Error, ValueError, TypeError, IndexError, AttributeError, ArithmeticError):
             return False  # what is wrong is said where the graph runs, if it ever does
-        if len(found) < sum(map(bool, node.outputs)) or any(not isinstance(v, np.ndarray) for v in found):
+        if len(found) < sum(map(bool, node.outputs)) or any(not isinstance(v, (np.ndarray, Coded)) for v in found):
             return False
         self._left -= sum(v.nbytes for v in found)
         self.constants.update({n: v for n, v in zip(node.outputs, found, strict=False) if n})
@@ -157,7 +158,7 @@ def _serve(node: Node, library: functions.Library) -> tuple[Callable[..., Any], 
     registry.check_version(node)
     if entry := registry.find(node.domain, node.operator, node.version):
         graphs = {k: a for k, a in node.attributes.items() if isinstance(a, Subgraph)}
-        call = beside(entry.bind(node), entry.hosted.__contains__, library.device)
+        call = beside(entry.bind(node, library.draws), entry.hosted.__contains__, library.device)
         if not graphs:
             return call, False
         bodies = {k: Program(a.graph, library) for k, a in graphs.items()}

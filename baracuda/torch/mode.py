@@ -13,18 +13,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import baracuda
 import baracuda.torch.aten
+<<<<<<< HEAD
 from baracuda.core.preferred import preferred
 from baracuda.torch.choices import choices
 from baracuda.torch.registry import CHOSEN
+=======
+from baracuda.core.preferred import ARITHMETICS, preferred
+>>>>>>> onnxrest
 from baracuda.torch.report import ByPyTorch, Report, promise
 from baracuda.torch.resolution import composed, served
 
 Arithmetic = Literal["reproducible", "pinned", "fastest"]
-PREFERENCES: dict[str, baracuda.PlanPreference] = {
-    "reproducible": baracuda.PlanPreference(require=["bit_stable_across_hardware"]),
-    "pinned": baracuda.PlanPreference(require=["batch_invariant", "bit_stable_on_same_hardware"]),
-    "fastest": baracuda.PlanPreference(fastest=True),
-}
+PREFERENCES = ARITHMETICS
 
 
 def reproducible(*, strict: bool = True, arithmetic: Arithmetic | None = None) -> Reproducible:

@@ -30,15 +30,8 @@ DOMAINS_LEFT_OUT = {"ai.onnx.ml": "trees, encoders and linear models"}
 FAILING = {
     "test_attention_4d_causal_fp16": "two f16 elements are one unit in the last place away, which is more than rtol",
     "test_attention_4d_causal_fp16_expanded": "two f16 elements are one unit in the last place away, which is more than rtol",
-    "test_det_2d": "linear algebra is not there yet",
-    "test_det_nd": "linear algebra is not there yet",
     "test_dft_inverse": "the recorded outputs are the rounding noise of another transform where ours are 0",
     "test_dft_inverse_opset19": "the recorded outputs are the rounding noise of another transform where ours are 0",
-    "test_resize_downsample_scales_linear_antialias": "`interpolate` weighs what is inside, ONNX repeats the edge",
-    "test_resize_downsample_sizes_linear_antialias": "`interpolate` weighs what is inside, ONNX repeats the edge",
-    "test_resize_downsample_scales_cubic_antialias": "`interpolate` weighs what is inside, ONNX repeats the edge",
-    "test_resize_downsample_sizes_cubic_antialias": "`interpolate` weighs what is inside, ONNX repeats the edge",
-    "test_roialign_mode_max": "ONNX's maximum is over weighted corners, `roi_align`'s over samples",
 }
 
 

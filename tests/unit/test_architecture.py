@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "array_api": {"core", "formula", "runtime", "ops", "frontends"},
     "torch": {"core", "formula", "runtime", "ops", "frontends"},
     "onnx": {"core", "formula", "runtime", "ops", "frontends"},
-    "cli": {"core", "formula", "runtime", "codegen", "lowering", "backends", "ops", "frontends"},
+    "cli": {"core", "formula", "runtime", "codegen", "lowering", "backends", "ops", "frontends", "onnx"},
 }
 FRAMEWORKS = {"torch", "jax", "cupy", "tensorflow", "mlx"}
 #: Packages that only one folder may import.

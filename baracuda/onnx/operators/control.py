@@ -9,8 +9,11 @@ import numpy as np
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
+from baracuda.onnx.coded import moving, stack
 from baracuda.onnx.operators.registry import Body, Ints, Wanted, operator
-from baracuda.onnx.operators.values import Host, Tensor, scalar
+from baracuda.onnx.operators.values import Host, Tensor, host, scalar
+
+_select = moving(baracuda.select)
 
 
 @operator("If")
@@ -39,7 +42,7 @@ def loop(trips: Host = None, condition: Host = None, *carried: Any, body: Body, 
 
 
 def _stack(values: Any) -> Tensor:
-    return baracuda.stack(tuple(values), axis=0) if values else np.zeros((0,), np.float32)
+    return stack(tuple(values), axis=0) if values else np.zeros((0,), np.float32)
 
 
 @operator("Scan", since=8)
@@ -47,13 +50,21 @@ def scan_of_batches(
     lengths: Tensor = None, *given: Tensor, body: Body, directions: Ints | None = None, num_scan_inputs: int
 ) -> tuple[Any, ...]:
     """Scan of version 8: every tensor has samples first, and each sample is scanned by itself."""
-    if lengths is not None:
-        raise InvalidProblemError("Scan of version 8 with sequence lengths is not served")
     runs = []
+    states = len(given) - num_scan_inputs
     for b in range(given[0].shape[0]):
-        values = [baracuda.select(x, 0, b) for x in given]
-        runs.append(_scan(values, body, num_scan_inputs, directions, None, None, None))
-    return tuple(baracuda.stack(tuple(r), axis=0) for r in zip(*runs, strict=True))
+        values = [_select(x, 0, b) for x in given]
+        steps = values[states].shape[0]
+        if lengths is not None:
+            most, steps = steps, int(host(lengths)[b])
+            if not 0 < steps <= most:
+                raise InvalidProblemError(f"sequence_lens: {steps}; expected 1 to {most}")
+            values[states:] = [baracuda.slice(x, 0, steps, 0) for x in values[states:]]
+        found = _scan(values, body, num_scan_inputs, directions, None, None, None)
+        if lengths is not None:  # what is behind a sample's own steps is 0
+            found = (*found[:states], *(baracuda.pad(y, ((0, most - steps),), axes=(0,)) for y in found[states:]))
+        runs.append(found)
+    return tuple(stack(r, axis=0) for r in zip(*runs, strict=True))
 
 
 @operator("Scan", since=9)
@@ -84,10 +95,10 @@ def _scan(
     steps = extents.pop()
     made: list[tuple[Any, ...]] = []
     for i in range(steps):
-        slices = [baracuda.select(x, a, steps - 1 - i if d else i) for x, a, d in zip(inputs, axes, directions, strict=True)]
+        slices = [_select(x, a, steps - 1 - i if d else i) for x, a, d in zip(inputs, axes, directions, strict=True)]
         found = body(*state, *slices)
         state = tuple(found[:states])
         made.append(tuple(found[states:]))
     columns = list(zip(*made, strict=True))
     turned = [c[::-1] if out_directions and out_directions[i] else c for i, c in enumerate(columns)]
-    return (*state, *(baracuda.stack(c, axis=out_axes[i] if out_axes else 0) for i, c in enumerate(turned)))
+    return (*state, *(stack(c, axis=out_axes[i] if out_axes else 0) for i, c in enumerate(turned)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
+from baracuda.onnx.coded import coded
 from baracuda.onnx.operators.elements import to_element
-from baracuda.onnx.operators.registry import Floats, Ints, Strings, operator
+from baracuda.onnx.operators.registry import Floats, Ints, Key, Strings, operator
 from baracuda.onnx.operators.values import Host, Tensor, element, ints, near, scalar
 
 
@@ -38,7 +38,7 @@ def constant(
         (value_strings, object),
     ):
         if found is not None:
-            return np.asarray(found, kind)
+            return coded(np.asarray(found, kind))
     raise InvalidProblemError("Constant has no value")
 
 
@@ -51,7 +51,7 @@ def constant_of_shape(shape: Host, *, value: np.ndarray | None = None) -> Tensor
         raise InvalidProblemError(f"shape: {extents}; expected no negative extents")
     if value.dtype.kind in "biuf" and value.dtype.itemsize:
         return baracuda.full(extents, value.reshape(-1)[0].item(), value.dtype)
-    return np.full(extents, value.reshape(-1)[0], value.dtype)
+    return coded(np.full(extents, value.reshape(-1)[0], value.dtype))
 
 
 @operator("EyeLike", since=9)
@@ -89,10 +89,6 @@ def one_hot(indices: Tensor, depth: Host, values: Tensor, *, axis: int = -1) -> 
     return baracuda.where(hot, on, off)
 
 
-def _unseeded(what: str) -> Any:
-    return InvalidProblemError(f"{what} has no seed, and nothing here is random without one; give it the attribute seed")
-
-
 @operator("RandomUniform", "RandomUniformLike")
 def random_uniform(
     x: Tensor = None,
@@ -102,12 +98,10 @@ def random_uniform(
     low: float = 0.0,
     seed: float | None = None,
     shape: Ints | None = None,
+    key: Key,
 ) -> Tensor:
-    """`baracuda.rand` with a key that the seed makes."""
-    if seed is None:
-        raise _unseeded("RandomUniform")
+    """`baracuda.rand` with the node's key."""
     kind = element(dtype) if dtype is not None else np.dtype(np.float32 if x is None else x.dtype)
-    key = baracuda.rng_key(int(np.float32(seed).view(np.uint32)))
     return baracuda.rand(key, tuple(x.shape) if shape is None else shape, kind, low=low, high=high)
 
 
@@ -120,20 +114,24 @@ def random_normal(
     scale: float = 1.0,
     seed: float | None = None,
     shape: Ints | None = None,
+    key: Key,
 ) -> Tensor:
-    """`baracuda.normal` with a key that the seed makes."""
-    if seed is None:
-        raise _unseeded("RandomNormal")
+    """`baracuda.normal` with the node's key."""
     kind = element(dtype) if dtype is not None else np.dtype(np.float32 if x is None else x.dtype)
-    key = baracuda.rng_key(int(np.float32(seed).view(np.uint32)))
     return baracuda.normal(key, mean, scale, tuple(x.shape) if shape is None else shape, kind)
 
 
 @operator("Bernoulli", since=15)
-def bernoulli(x: Tensor, *, dtype: int | None = None, seed: float | None = None) -> Tensor:
-    """`baracuda.bernoulli` with a key that the seed makes."""
-    if seed is None:
-        raise _unseeded("Bernoulli")
-    key = baracuda.rng_key(int(np.float32(seed).view(np.uint32)))
+def bernoulli(x: Tensor, *, dtype: int | None = None, seed: float | None = None, key: Key) -> Tensor:
+    """`baracuda.bernoulli` with the node's key."""
     drawn = baracuda.bernoulli(key, x)
     return to_element(drawn, element(dtype) if dtype is not None else np.dtype(x.dtype))
+
+
+@operator("Multinomial", since=7)
+def multinomial(x: Tensor, *, dtype: int = 6, sample_size: int = 1, seed: float | None = None, key: Key) -> Tensor:
+    """`baracuda.multinomial` with replacement, of logarithms of weights."""
+    if sample_size < 1:
+        raise InvalidProblemError(f"sample_size: {sample_size}; expected 1 or more")
+    shares = baracuda.softmax(to_element(x, np.dtype(np.float64)), axis=-1)
+    return to_element(baracuda.multinomial(key, shares, sample_size, True), element(dtype))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
 
 import baracuda
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.onnx.operators.registry import Floats, Ints, operator
 from baracuda.onnx.operators.values import Host, Tensor, host, ints, scalar
 
@@ -15,11 +16,64 @@ from baracuda.onnx.operators.values import Host, Tensor, host, ints, scalar
 def _resized(
     x: Tensor, scales: tuple[float, ...] | None, sizes: tuple[int, ...] | None, axes: tuple[int, ...], mode: str, **options: Any
 ) -> Tensor:
+    if options.get("antialias") and not options.pop("exclude_outside", False) and mode in ("linear", "cubic"):
+        return _filtered_with_edges(x, scales, sizes, axes, mode, **options)
     if sizes is not None:
         return baracuda.interpolate(x, size=sizes, mode=mode, axes=axes, **options)
     if scales is None:
         raise InvalidProblemError("Resize has neither scales nor sizes")
     return baracuda.interpolate(x, scale_factor=scales, mode=mode, axes=axes, **options)
+
+
+def _filtered_with_edges(
+    x: Tensor,
+    scales: Any,
+    sizes: Any,
+    axes: tuple[int, ...],
+    mode: str,
+    *,
+    coordinates: str,
+    aspect: str = "stretch",
+    **options: Any,
+) -> Tensor:
+    """An antialiased Resize in which the edge stands for what lies outside, where `baracuda.interpolate` weighs what is inside.
+
+    x is widened by its edges as far as the filter reaches, and places are counted from where it lay.
+    """
+    if coordinates not in ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"):
+        raise UnsupportedError(f"Resize: antialias with coordinate_transformation_mode {coordinates!r} is not served")
+    extents = [x.shape[a] for a in axes]
+    if sizes is not None and aspect != "stretch":
+        ratio = (min if aspect == "not_larger" else max)(m / n for m, n in zip(sizes, extents, strict=True))
+        scales, sizes = (ratio,) * len(axes), tuple(math.floor(ratio * n + 0.5) for n in extents)
+    if scales is None and sizes is None:
+        raise InvalidProblemError("Resize has neither scales nor sizes")
+    made = sizes or tuple(math.floor(n * s) for n, s in zip(extents, scales, strict=True))
+    starts, ends, over, to, pads = [], [], [], [], []
+    for i, (a, n, m) in enumerate(zip(axes, extents, made, strict=True)):
+        by = 1 / scales[i] if scales is not None else n / m
+        first = (
+            by / 2 - 0.5
+            if (coordinates in ("half_pixel", "pytorch_half_pixel") and m > 1) or coordinates == "half_pixel"
+            else 0.0
+        )
+        if coordinates == "align_corners":
+            by = (n - 1) / (m - 1) if m > 1 else 0.0
+        if n == m and by == 1.0 and first == 0.0:
+            continue
+        wide = math.ceil((1 if mode == "linear" else 2) * max(by, 1.0)) + 1
+        last = n + 2 * wide - 1
+        starts.append((first + wide) / last)
+        ends.append((first + wide + (m - 1) * by) / last)
+        over.append(a)
+        to.append(m)
+        pads.append((wide, wide))
+    if not over:
+        return x
+    padded = baracuda.pad(x, tuple(pads), "edge", axes=tuple(over))
+    return baracuda.interpolate(
+        padded, size=tuple(to), mode=mode, axes=tuple(over), coordinates="tf_crop_and_resize", roi=(*starts, *ends), **options
+    )
 
 
 def _floats(x: Tensor) -> tuple[float, ...] | None:
@@ -121,7 +175,8 @@ def affine_grid(theta: Tensor, size: Host, *, align_corners: bool = False) -> Te
 def _roi_align(
     x: Tensor, rois: Tensor, batch: Tensor, mode: str, size: tuple[int, int], sampling: int, scale: float, aligned: bool
 ) -> Tensor:
-    return baracuda.roi_align(x, rois, size, scale, sampling, aligned, batch_indices=batch, mode=mode)
+    words = {"batch_indices": batch, "mode": "max_corners" if mode == "max" else mode}
+    return baracuda.roi_align(x, rois, size, scale, sampling, aligned, **words)
 
 
 @operator("RoiAlign", since=10)

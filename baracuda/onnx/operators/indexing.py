@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 import baracuda
+from baracuda.onnx.coded import moving
 from baracuda.onnx.operators.registry import Wanted, operator
 from baracuda.onnx.operators.values import Host, Tensor, near, positive, scalar
 
@@ -16,6 +17,7 @@ _Reduction = Literal["none", "add", "mul", "max", "min"]
 
 
 @operator("Gather")
+@moving
 def gather(x: Tensor, index: Tensor, *, axis: int = 0) -> Tensor:
     """Slices of x along an axis."""
     at = positive(axis, len(x.shape))

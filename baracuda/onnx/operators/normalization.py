@@ -9,7 +9,7 @@ import numpy as np
 import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.operators.elements import to_element
-from baracuda.onnx.operators.registry import Wanted, operator
+from baracuda.onnx.operators.registry import Key, Wanted, operator
 from baracuda.onnx.operators.values import Host, Tensor, near, positive, scalar
 
 
@@ -107,12 +107,11 @@ def dropout_by_attribute(x: Tensor, *, ratio: float = 0.5, wanted: Wanted) -> An
 
 
 @operator("Dropout", since=12)
-def dropout(x: Tensor, ratio: Host = None, training_mode: Host = None, *, seed: int | None = None, wanted: Wanted) -> Any:
-    """x itself, or in training `baracuda.dropout` with a key that the seed makes."""
+def dropout(
+    x: Tensor, ratio: Host = None, training_mode: Host = None, *, seed: int | None = None, wanted: Wanted, key: Key
+) -> Any:
+    """x itself, or in training `baracuda.dropout` with the node's key."""
     p = 0.5 if ratio is None else float(scalar(ratio))
     if training_mode is None or not scalar(training_mode) or p == 0.0:
         return (x, baracuda.ones_like(x, np.dtype(bool))) if wanted > 1 else x
-    if seed is None:
-        raise InvalidProblemError("Dropout has no seed, and nothing here is random without one; give it the attribute seed")
-    y, mask = baracuda.dropout(x, baracuda.rng_key(seed), p)
-    return y, mask
+    return baracuda.dropout(x, key, p)

@@ -9,11 +9,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any, NewType
 
 import numpy as np
 from onnx import defs
 
+import baracuda
+from baracuda.core.device import Device
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.onnx.node import Node, Subgraph
 
@@ -26,8 +29,33 @@ Strings = tuple[str, ...]
 Wanted = NewType("Wanted", int)
 #: The version of the node's operator set.
 Version = NewType("Version", int)
+#: The key of a random operator: each has its own, from the seed that the model is loaded with.
+Key = NewType("Key", object)
 #: The subgraph's runner: a function of its inputs.
 Body = Callable[..., tuple[Any, ...]]
+
+
+#: Keyword-only parameters that are no attributes.
+_FILLED = (Wanted, Version, Key)
+
+
+class Draws:
+    """The keys of a model's random operators, in the order in which they are loaded."""
+
+    def __init__(self, seed: int, device: Device | None) -> None:
+        if not isinstance(seed, int) or not 0 <= seed < 1 << 64:
+            raise InvalidProblemError(f"seed: {seed!r}; expected an integer of 64 bits")
+        self._seed = seed
+        self._device = device
+        self._count = count()
+
+    def key(self, seed: float | None) -> Any:
+        """The key that a node's attribute `seed` makes; without one, another for each node."""
+        own = next(self._count)
+        if seed is None:
+            return baracuda.rng_fold_in(baracuda.rng_key(self._seed, device=self._device), own)
+        number = int(np.float32(seed).view(np.uint32)) if isinstance(seed, float) else seed % (1 << 64)
+        return baracuda.rng_key(number, device=self._device)
 
 
 @dataclass(frozen=True)
@@ -56,7 +84,7 @@ class Operator:
     required: frozenset[str]
     hosted: frozenset[int] = frozenset()
 
-    def bind(self, node: Node) -> Callable[..., Any]:
+    def bind(self, node: Node, draws: Draws) -> Callable[..., Any]:
         """The function with the node's attributes, which are checked here and nowhere else."""
         if len(node.inputs) < self.fewest or (self.most is not None and len(node.inputs) > self.most):
             expected = f"{self.fewest} or more" if self.most is None else f"{self.fewest} to {self.most}"
@@ -66,8 +94,8 @@ class Operator:
         words: dict[str, Any] = {}
         for name, value in node.attributes.items():
             kind = self.attributes.get(name)
-            if kind in (None, Wanted, Version):
-                expected = ", ".join(n for n, k in self.attributes.items() if k not in (Wanted, Version)) or "none"
+            if kind in (None, *_FILLED):
+                expected = ", ".join(n for n, k in self.attributes.items() if k not in _FILLED) or "none"
                 raise InvalidProblemError(f"{node}: attribute {name}; expected one of: {expected}")
             if not _is(value, kind):
                 raise InvalidProblemError(f"{node}: attribute {name} is {value!r}; expected {_words(kind)}")
@@ -79,6 +107,8 @@ class Operator:
                 words[name] = max((i + 1 for i, n in enumerate(node.outputs) if n), default=0)
             elif kind is Version:
                 words[name] = node.version
+            elif kind is Key:
+                words[name] = draws.key(words.pop("seed", None))
         return partial(self.function, **words) if words else self.function
 
 
@@ -137,7 +167,7 @@ def add(
             None if any_number else len(tensors),
             kinds,
             hosted=frozenset(i for i, p in enumerate(tensors) if "__metadata__" in dir(marked[p.name])),
-            required=frozenset(p.name for p in words if p.default is p.empty and kinds[p.name] not in (Wanted, Version)),
+            required=frozenset(p.name for p in words if p.default is p.empty and kinds[p.name] not in _FILLED),
         )
     entries.append(entry)
     entries.sort(key=lambda e: e.since)

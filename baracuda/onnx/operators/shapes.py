@@ -9,17 +9,20 @@ import numpy as np
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
+from baracuda.onnx.coded import moving
 from baracuda.onnx.operators.registry import Ints, Wanted, operator
 from baracuda.onnx.operators.values import Host, Tensor, ints, positive, scalar
 
 
 @operator("Reshape", since=5)
+@moving
 def reshape(x: Tensor, shape: Host, *, allowzero: bool = False) -> Tensor:
     """`baracuda.reshape`."""
     return baracuda.reshape(x, ints(shape), allowzero=allowzero)
 
 
 @operator("Flatten")
+@moving
 def flatten(x: Tensor, *, axis: int = 1) -> Tensor:
     """x as a matrix, axes before `axis` its rows."""
     at = axis if axis == len(x.shape) else positive(axis, len(x.shape))
@@ -27,12 +30,14 @@ def flatten(x: Tensor, *, axis: int = 1) -> Tensor:
 
 
 @operator("Squeeze")
+@moving
 def squeeze_by_attribute(x: Tensor, *, axes: Ints | None = None) -> Tensor:
     """x without axes of extent 1."""
     return _squeeze(x, axes)
 
 
 @operator("Squeeze", since=13)
+@moving
 def squeeze(x: Tensor, axes: Host = None) -> Tensor:
     """x without axes of extent 1."""
     return _squeeze(x, None if axes is None else ints(axes))
@@ -46,36 +51,42 @@ def _squeeze(x: Tensor, axes: tuple[int, ...] | None) -> Tensor:
 
 
 @operator("Unsqueeze")
+@moving
 def unsqueeze_by_attribute(x: Tensor, *, axes: Ints) -> Tensor:
     """x with axes of extent 1."""
     return baracuda.unsqueeze(x, axes)
 
 
 @operator("Unsqueeze", since=13)
+@moving
 def unsqueeze(x: Tensor, axes: Host) -> Tensor:
     """x with axes of extent 1."""
     return baracuda.unsqueeze(x, ints(axes))
 
 
 @operator("Transpose")
+@moving
 def transpose(x: Tensor, *, perm: Ints | None = None) -> Tensor:
     """`baracuda.permute`."""
     return baracuda.permute(x, perm if perm is not None else tuple(reversed(range(len(x.shape)))))
 
 
 @operator("Concat", since=4)
+@moving
 def concat(*x: Tensor, axis: int) -> Tensor:
     """`baracuda.concat`."""
     return baracuda.concat(x, axis=axis)
 
 
 @operator("Split", since=2)
+@moving
 def split_by_attribute(x: Tensor, *, axis: int = 0, split: Ints | None = None, wanted: Wanted) -> tuple[Tensor, ...]:
     """`baracuda.split`."""
     return _split(x, axis, split, wanted)
 
 
 @operator("Split", since=13)
+@moving
 def split(x: Tensor, split: Host = None, *, axis: int = 0, num_outputs: int | None = None, wanted: Wanted) -> tuple[Tensor, ...]:
     """`baracuda.split`."""
     return _split(x, axis, None if split is None else ints(split), num_outputs or wanted)
@@ -90,12 +101,14 @@ def _split(x: Tensor, axis: int, sizes: tuple[int, ...] | None, count: int) -> t
 
 
 @operator("Slice")
+@moving
 def slice_by_attributes(x: Tensor, *, starts: Ints, ends: Ints, axes: Ints | None = None) -> Tensor:
     """`baracuda.slice`."""
     return baracuda.slice(x, starts, ends, axes if axes is not None else tuple(range(len(starts))))
 
 
 @operator("Slice", since=10)
+@moving
 def slice_(x: Tensor, starts: Host, ends: Host, axes: Host = None, steps: Host = None) -> Tensor:
     """`baracuda.slice`."""
     begin, end = ints(starts), ints(ends)
@@ -110,12 +123,14 @@ def _reachable(ends: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int, ...]
 
 
 @operator("Expand", since=8)
+@moving
 def expand(x: Tensor, shape: Host) -> Tensor:
     """x as often as makes it of the shape that the two broadcast to."""
     return baracuda.broadcast_to(x, np.broadcast_shapes(tuple(x.shape), ints(shape)))
 
 
 @operator("Tile", since=6)
+@moving
 def tile(x: Tensor, repeats: Host) -> Tensor:
     """`baracuda.tile`."""
     return baracuda.tile(x, ints(repeats))
@@ -125,6 +140,7 @@ _PADS = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": "
 
 
 @operator("Pad", since=2)
+@moving
 def pad_by_attributes(
     x: Tensor, *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: float = 0.0
 ) -> Tensor:
@@ -133,6 +149,7 @@ def pad_by_attributes(
 
 
 @operator("Pad", since=11)
+@moving
 def pad(
     x: Tensor,
     pads: Host,

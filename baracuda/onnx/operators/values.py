@@ -9,6 +9,7 @@ import onnx
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
+from baracuda.onnx.coded import Coded
 
 Tensor = Any
 #: A tensor that the operator reads on the host: shapes, axes, counts.
@@ -23,6 +24,8 @@ def near(number: Any, x: Tensor, kind: Any = None) -> Tensor:
 
 def host(x: Tensor) -> np.ndarray:
     """The values on the host."""
+    if isinstance(x, Coded):
+        return x.numpy()
     return x if isinstance(x, np.ndarray) else np.asarray(baracuda.to_host(x))
 
 

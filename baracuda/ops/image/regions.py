@@ -7,7 +7,7 @@ canonical one over their numbers, of each sample the nested sum over its taps, r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from baracuda.core.elements import ElementKind
@@ -115,7 +115,7 @@ def _bins_of(
 def _regions(
     x: Table, image: Own, b0: Own, b1: Own, b2: Own, b3: Own, *, size: tuple[int, ...] = (1, 1), samples: int = 1,
     ratio: int = 0, aligned: bool = False, variant: Variant = "align", largest: bool = False, rows: bool = False,
-    scale: Scalar = 1.0,
+    corners: bool = False, scale: Scalar = 1.0,
 ) -> Expr:  # fmt: skip
     separate = variant.startswith("ps")
     extents = table_extent(x, 1 + separate, S32), table_extent(x, 2 + separate, S32)
@@ -128,7 +128,7 @@ def _regions(
 
     def sample(number: Expr) -> tuple[Expr, Expr]:
         axes, there, _ = bins.sample(number, at)
-        return nested(axes, read), there
+        return (_largest_corner if corners else nested)(axes, read), there
 
     count = bins.sample(const(0, S32), at)[2]
     if largest or variant == "pool":
@@ -148,6 +148,17 @@ def _regions(
         terms = [sample(const(s, S32)) for s in range(samples)]
         total = in_pairs([select(there, value, -0.0) for value, there in terms])
     return select(count > 0, total / cast(f.maximum(count, 1), x.kind), 0.0)
+
+
+def _largest_corner(axes: Sequence[Sequence[Tap]], read: Callable[[Sequence[Expr]], Expr]) -> Expr:
+    """The largest of the elements around a sample, each times its weight."""
+    found: Expr | None = None
+    for row in axes[0]:
+        for column in axes[1]:
+            value = nested([[row], [column]], read)
+            found = value if found is None else f.maximum(found, value)
+    assert found is not None
+    return found
 
 
 _BOXES = ("image", "b0", "b1", "b2", "b3")
@@ -287,8 +298,9 @@ class Regions:
 
     def __init__(
         self, do: Steps, x: TensorRef, boxes: TensorRef, images: TensorRef | None, size: Any, variant: Variant, *,
-        scale: float, ratio: int = 0, aligned: bool = False, largest: bool = False,
+        scale: float, ratio: int = 0, aligned: bool = False, largest: bool = False, corners: bool = False,
     ) -> None:  # fmt: skip
+        self.corners = corners
         self.do, self.x, self.variant, self.largest = do, x, variant, largest or variant == "pool"
         self.size = size if isinstance(size, tuple) else (size, size)
         if min(self.size) < 1:
@@ -339,7 +351,7 @@ class Regions:
         rows = self.samples > _WRITTEN_OUT
         self.do.run(
             _along_rows if rows else _written_out, {"x": self.x, **self.tensors}, into, samples=self.samples, ratio=self.ratio,
-            largest=self.largest, rows=rows, **self.words,
+            largest=self.largest, rows=rows, corners=self.corners, **self.words,
         )  # fmt: skip
 
     def gradient(self, dy: TensorRef, into: TensorMut) -> None:

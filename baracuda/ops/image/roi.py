@@ -16,7 +16,7 @@ _TENSORS: dict[str, Any] = {"x": "n c h w : float", "boxes": "regions columns : 
 @composed(**_TENSORS, out=True)
 def roi_align(
     do: Steps, x: TensorRef, boxes: TensorRef, output_size: Size, spatial_scale: PositiveFloat = 1.0, sampling_ratio: int = -1,
-    aligned: bool = False, *, batch_indices: Given = None, mode: Literal["avg", "max"] = "avg",
+    aligned: bool = False, *, batch_indices: Given = None, mode: Literal["avg", "max", "max_corners"] = "avg",
 ) -> Any:  # fmt: skip
     """The mean, or with mode="max" the largest, of bilinear samples of each bin of each box (Mask R-CNN).
 
@@ -24,9 +24,9 @@ def roi_align(
     is (n, C, *output_size). An image's number is held to those there are. Boxes are multiplied by spatial_scale; `aligned`
     moves them by half an element, so that elements lie at their centres. A bin has sampling_ratio**2 samples, with 0 or less
     one for each element that it covers: their largest number is then read on the host, once. Samples beyond an element outside
-    of x are 0.
+    of x are 0. With mode="max_corners" a bin is the largest of the elements around its samples, each times its weight.
 
-    Source: torchvision.ops.roi_align; ONNX RoiAlign, whose half_pixel is `aligned`.
+    Source: torchvision.ops.roi_align; ONNX RoiAlign, whose half_pixel is `aligned`, and whose max is "max_corners".
 
     Examples
     --------
@@ -37,7 +37,7 @@ def roi_align(
     """
     regions = Regions(
         do, x, boxes, batch_indices, output_size, "align", scale=spatial_scale, ratio=sampling_ratio, aligned=aligned,
-        largest=mode == "max",
+        largest=mode != "avg", corners=mode == "max_corners",
     )  # fmt: skip
     y = do.result(regions.shape, x.kind)
     regions.run(y)
