@@ -13,13 +13,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import baracuda
 import baracuda.torch.aten
-<<<<<<< HEAD
-from baracuda.core.preferred import preferred
+from baracuda.core.preferred import ARITHMETICS, preferred
 from baracuda.torch.choices import choices
 from baracuda.torch.registry import CHOSEN
-=======
-from baracuda.core.preferred import ARITHMETICS, preferred
->>>>>>> onnxrest
 from baracuda.torch.report import ByPyTorch, Report, promise
 from baracuda.torch.resolution import composed, served
 
@@ -107,13 +103,10 @@ class Reproducible(_Mode):
 
     def _find(self, overload: Any) -> Callable[..., Any]:
         """What computes an overload from now on."""
-<<<<<<< HEAD
         if overload in CHOSEN:
             return partial(self._under_mode, CHOSEN[overload])
-=======
         if overload.namespace == "baracuda":
             return overload  # type: ignore[no-any-return]
->>>>>>> oplib
         found = served(overload)
         if found is not None:
             return partial(self._under_mode, found) if hasattr(found, "composed") else found

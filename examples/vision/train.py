@@ -90,11 +90,15 @@ def sha256(model: Any, scores: Any) -> str:
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cpu or cuda; default: %(default)s")
+    options.add_argument(
+        "--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cpu or cuda; default: %(default)s"
+    )
     options.add_argument("--steps", type=int, default=STEPS, help="how many; the reference is that of %(default)s")
     given = options.parse_args()
     name = torch.cuda.get_device_name(given.device) if given.device.startswith("cuda") else "CPU"
-    print(f"ResNet-18, {given.steps} steps with {BATCH} of {LEARNT} digits each, on {given.device} ({name}), PyTorch {torch.__version__}")
+    print(
+        f"ResNet-18, {given.steps} steps with {BATCH} of {LEARNT} digits each, on {given.device} ({name}), PyTorch {torch.__version__}"
+    )
     model, scores, target = train(given.device, given.steps)
     right = (scores.argmax(1) == target).float().mean().item()
     digest = sha256(model, scores)

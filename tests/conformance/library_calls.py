@@ -159,7 +159,14 @@ def _value(a: Argument, value: Any, device: str) -> Any:
     return value
 
 
-_TYPES: dict[str, tuple[type, ...]] = {"SymInt": (int,), "int": (int,), "float": (int, float), "bool": (bool,), "str": (str,), "Scalar": (bool, int, float, complex)}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "SymInt": (int,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "str": (str,),
+    "Scalar": (bool, int, float, complex),
+}
 
 
 def _plain(value: Any) -> Any:

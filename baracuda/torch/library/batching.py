@@ -102,7 +102,9 @@ def _elements(overload: Overload, public: Any, size: int, in_dims: Sequence[Any]
     results = _handle(overload)(**values)
     if not backward:
         return results
-    wanted = values.get("wrt") or [n for n in op.signature.tensors if n in tensors and n not in op.constants and _has_slope(values[n])]
+    wanted = values.get("wrt") or [
+        n for n in op.signature.tensors if n in tensors and n not in op.constants and _has_slope(values[n])
+    ]
     if len(wanted) != len(results):
         return None
     return [r.reshape(size, *r.shape[1 + rank - ranks[n] :]) for r, n in zip(results, wanted, strict=True)]
@@ -130,5 +132,7 @@ def _product(overload: Overload, size: int, in_dims: Sequence[Any], arguments: S
     if least and min(ranks) < least:
         return None
     rank = max(ranks) if least else ranks[0]
-    made = [_in_front(a, d, size, rank, False) if isinstance(a, torch.Tensor) else a for a, d in zip(arguments, in_dims, strict=True)]
+    made = [
+        _in_front(a, d, size, rank, False) if isinstance(a, torch.Tensor) else a for a, d in zip(arguments, in_dims, strict=True)
+    ]
     return _handle(overload)(*made, **keywords)

@@ -218,7 +218,9 @@ class _Saved:
     def gradients(self, slopes: Sequence[Any], needed: Sequence[Any]) -> list[Any]:
         """The gradients of the arguments by position."""
         positions = self.overload.by_position[: len(needed)]  # PyTorch leaves out what is a default
-        nothing = [[None] * self.lengths[n] if _is_list_of_tensors(self.lengths[n], x) else None for n, x in zip(positions, needed)]
+        nothing = [
+            [None] * self.lengths[n] if _is_list_of_tensors(self.lengths[n], x) else None for n, x in zip(positions, needed)
+        ]
         listed = list(slopes[0]) if len(slopes) == 1 and isinstance(slopes[0], (list, tuple)) else list(slopes)
         wanted = [n for n, need in zip(positions, needed, strict=False) if n in self.found.tensors and _any(need)]
         if not wanted or all(s is None for s in listed):
@@ -234,7 +236,7 @@ class _Saved:
             tensors = {n.removeprefix("dd") for n in names} | {p.name for p in functions.parameters(self.found.backward)}
             wanted = [n for n in wanted if n in tensors]
         elif len(self.found.cotangents) == 1 and self.overload.results is None:
-            name, = self.found.cotangents
+            (name,) = self.found.cotangents
             values[name] = self._filled(listed, name)
         else:
             for name, place in self.found.cotangents.items():

@@ -25,8 +25,8 @@ from typing import Any
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.parameters import is_optional
 from baracuda.torch.library import functions
-from baracuda.torch.library.functions import Parameter
 from baracuda.torch.library.exceptions import LEFT_OUT, NO_SAVED, WRITES
+from baracuda.torch.library.functions import Parameter
 from baracuda.torch.library.types import Convert, alternatives, literal
 
 _EMPTY = inspect.Parameter.empty
@@ -130,7 +130,9 @@ def overloads(name: str) -> tuple[Overload, ...]:
         if found:
             choices[p.name] = found
         elif p.default is _EMPTY:
-            raise UnsupportedError(f"{name}: PyTorch's schemas have no type for {p.name}, {p.domain or 'lists of lists of tensors'}")
+            raise UnsupportedError(
+                f"{name}: PyTorch's schemas have no type for {p.name}, {p.domain or 'lists of lists of tensors'}"
+            )
     if functions.creates(name):
         choices["device"] = [Argument("device", "Device?", "None", True)]
     plain = {n: found[0] for n, found in choices.items()}
@@ -189,7 +191,9 @@ def arguments_of(name: str, p: Parameter) -> list[Argument]:
             kind, default = "Tensor[]?" if nothing else "Tensor[]", "None" if nothing and not required else None
             return [Argument(p.name, kind, default, p.keyword, None, not required, p.several)]
         optional = p.optional or not required
-        return [Argument(p.name, "Tensor?" if optional else "Tensor", None if required else "None", p.keyword, None, not required)]
+        return [
+            Argument(p.name, "Tensor?" if optional else "Tensor", None if required else "None", p.keyword, None, not required)
+        ]
     if p.domain is None or p.several:
         return []
     found = []

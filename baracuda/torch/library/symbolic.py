@@ -113,7 +113,9 @@ def _of_op(public: Function, taken: Mapping[str, Any], shapes: Mapping[str, Exte
     return found
 
 
-def _of_product(public: MatmulFunction, taken: Mapping[str, Any], shapes: Mapping[str, Extents], count: int) -> list[Extents] | None:
+def _of_product(
+    public: MatmulFunction, taken: Mapping[str, Any], shapes: Mapping[str, Extents], count: int
+) -> list[Extents] | None:
     options = {n: v for n, v in taken.items() if n != "preference"}
     request = public.request(public.binding((), options))
     if request.shape is not None:
@@ -145,5 +147,3 @@ def strides_of(extents: Extents, shape: Sequence[int], strides: Sequence[int]) -
         found[a] = step
         step = step * extents[a]
     return tuple(found)
-
-
