@@ -432,3 +432,55 @@ def test_errors_are_the_functions() -> None:
         with pytest.raises(baracuda.Error, match="do not contract"):
             program(X, X)
     assert repr(program) == "<program two>"
+
+
+def scrambled(seed: int, library: str) -> tuple[Callable[..., Any], list[Any]]:
+    """A function of many steps in any order: views, results that die, memory that is written again, results that are views."""
+    held = of(library, np.random.default_rng(seed).standard_normal((96, 256)).astype(np.float32))
+
+    def function(x: Any, state: Any) -> Any:
+        rng = np.random.default_rng(seed)
+        known = [x, held, baracuda.exp(x)]
+        fresh: list[Any] = [known[-1]]
+        for _ in range(40):
+            a, b = (known[i] for i in rng.integers(len(known), size=2))
+            match int(rng.integers(8)):
+                case 0:
+                    made = baracuda.add(a, b)
+                case 1:
+                    made = baracuda.mul(a[::-1] if library == "numpy" else a, 0.5)
+                case 2:
+                    made = baracuda.softmax(baracuda.sub(a, b), axis=int(rng.integers(2)))
+                case 3:
+                    made = baracuda.matmul(baracuda.tanh(a).T[:96], b[:96])
+                case 4:
+                    made = baracuda.add(a, baracuda.sum(b, axis=0))
+                case 5:
+                    made = fresh[int(rng.integers(len(fresh)))]
+                    baracuda.add(made, a, out=made) if made is not a else None
+                case 6:
+                    made = baracuda.concat([a[48:], b[:48]], axis=0)
+                case _:
+                    baracuda.add(state, a[0], out=state)
+                    made = baracuda.add(a, state)
+            known.append(made)
+            fresh.append(made)
+            if len(known) > 6:
+                gone = known.pop(int(rng.integers(2, len(known))))
+                fresh = [f for f in fresh if f is not gone]
+            if not fresh:
+                fresh = [baracuda.neg(x)]
+        return known[-1], [known[-2][3:9], known[-1].T, known[0][0]], known[int(rng.integers(len(known)))], state
+
+    return function, [held]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("seed", range(4))
+def test_programs_of_many_steps(seed: int, library: str) -> None:
+    function, held = scrambled(seed, library)
+    program = Program(function, held=held, writes=True)
+    for k in range(3):
+        x, states = of(library, np.full((96, 256), k, np.float32)), [of(library, np.ones(256, np.float32)) for _ in range(2)]
+        assert_same(program(x, states[0]), function(x, states[1]))
+        assert program.why is None
