@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,9 +54,11 @@ class RecordedLaunch:
 
 @dataclass(frozen=True)
 class DeviceCheck:
-    """A boolean on the device that must be false for the call to go on: read after the launches before it."""
+    """Bytes that must be as they are for the call to go on, a boolean that must be false where nothing else is said: read after
+    the launches before it."""
 
     place: AddressSource
+    expected: bytes = b"\0"
 
 
 class CallRecorder:
@@ -127,6 +129,9 @@ class CallRecorder:
         self.whole += launcher.whole_numbers()
         self.steps.append(RecordedLaunch(launcher, tuple(known), scalars))
 
+    def hold(self, tensor: Any) -> None:
+        """Memory with values that the call was made with and whose like would be made again: of no matter here."""
+
     def expect_false(self, pointer: int) -> None:
         """The call reads a boolean on the host, and only goes on like this where it is false."""
         place = self.place(pointer)
@@ -134,6 +139,11 @@ class CallRecorder:
             self.refuse("it reads values on the host")
         else:
             self.steps.append(DeviceCheck(place))
+
+
+    def expect_value(self, pointer: int, value: bytes) -> None:
+        """The call reads a value on the host, and only goes on like this where it is this one."""
+        self.refuse("it reads values on the host")
 
 
 class Launcher(ABC):
@@ -152,6 +162,11 @@ class Launcher(ABC):
     def native(self, scalars: Scalars) -> tuple[Any, ...]:
         """What `baracuda.native.calls` launches it by, with these numbers in place."""
         return ("python",)
+
+    def prepared(self, pointers: Sequence[int], constant: Callable[[int], bool]) -> Launcher:
+        """The launcher for operands at these addresses, of which those that `constant` says never change: what it makes of one
+        of them alone, as packed weights are, is made now and left out of its launches."""
+        return self
 
     def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
         """The numbers of a call that an integer kind must hold, with that kind."""
@@ -191,6 +206,20 @@ def refuse(reason: str) -> None:
     recorder = current()
     if recorder is not None:
         recorder.refuse(reason)
+
+
+def expect_value(pointer: int, value: bytes) -> None:
+    """Tell this thread's recorder, if there is one, of a value that is read on the host."""
+    recorder = current()
+    if recorder is not None:
+        recorder.expect_value(pointer, value)
+
+
+def hold(tensor: Any) -> None:
+    """Tell this thread's recorder, if there is one, of a tensor whose values every such call has, made on the host."""
+    recorder = current()
+    if recorder is not None:
+        recorder.hold(tensor)
 
 
 @contextmanager

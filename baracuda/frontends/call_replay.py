@@ -36,7 +36,7 @@ _spans: dict[Any, tuple[int, int]] = {}
 
 
 class Call:
-    """What a call comes down to; its parameters are those of `native.calls.Call`, the last two of which are for speed."""
+    """What a call comes down to; its parameters are those of `native.calls.Call`; `program` and `numbers` are for speed."""
 
     def __init__(
         self,
@@ -52,7 +52,9 @@ class Call:
         rebuild: Any,
         program: bool = False,
         numbers: Any = (),
+        held: Any = None,
     ) -> None:
+        self.held = held
         self.launches, self.results, self.returned, self.like = tuple(launches), tuple(results), tuple(returned), like
         self.scratch, self.scratch_on, self.cuda, self.renumber, self.rebuild = scratch, scratch_on, cuda, renumber, rebuild
 
@@ -74,11 +76,11 @@ class Call:
         scratch = self._scratch(like) if self.scratch else None
         addresses.append(0 if scratch is None else scratch.pointer)
         stream = current_stream(like, device_of(like)).handle if self.cuda else 0
-        for i, (launcher, _, places, scalars) in enumerate(self.launches):
+        for i, (launcher, native, places, scalars) in enumerate(self.launches):
             words = [addresses[source] + offset for source, offset in places]
             if isinstance(launcher, Launcher):
                 launcher.launch(words[:-1], words[-1], stream, rows[i][1] if rows else scalars)
-            elif not (launcher(words[0], stream) if self.cuda else ctypes.c_uint8.from_address(words[0]).value == 0):
+            elif not (launcher(words[0], stream) if self.cuda else _is_there(words[0], *native[1:])):
                 return None
         answer = [
             None if s == 0 else tensors[s - 1] if s <= len(tensors) else results[s - 1 - len(tensors)] for s in self.returned
@@ -97,6 +99,11 @@ class Call:
         return scratch
 
 
+def _is_there(pointer: int, value: int, size: int) -> bool:
+    """Whether so many bytes at an address are a number."""
+    return int.from_bytes(ctypes.string_at(pointer, size), "little") == value
+
+
 class PythonFunction:
     """A callable around a function: `baracuda.native.calls.Function` in Python."""
 
@@ -107,6 +114,7 @@ class PythonFunction:
         self.__doc__ = known.function.__doc__
         self.known, self.record, self._most = known, record, most
         self._calls: dict[Any, list[Any]] = {}
+        self.followed = 0
         _functions.add(self)
 
     def __getattr__(self, name: str) -> Any:
@@ -138,6 +146,7 @@ class PythonFunction:
         entry = self._calls.get(call_key)
         if entry is not None and entry[0] is not None:
             answer = entry[0].follow(key.tensors, key.pointers, arguments, keywords, key.numbered)
+            self.followed += answer is not None
             return self.__wrapped__(*arguments, **keywords) if answer is None else answer[0]
         if entry is not None and entry[1] >= MOST_ATTEMPTS:
             return self.__wrapped__(*arguments, **keywords)

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core import call_recorder
 from baracuda.core.call_recorder import RecordedLaunch, recording
 from baracuda.core.device import Device, DeviceKind
-from baracuda.core.errors import Error, InvalidProblemError
+from baracuda.core.errors import Error, InvalidProblemError, UnsupportedError
 from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.preferred import preferred
 from baracuda.core.program_recorder import ProgramRecorder
@@ -25,13 +26,15 @@ from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call_cache import native, others_by_address, reports_on, unkept
 from baracuda.frontends.call_replay import Call, PythonFunction
-from baracuda.frontends.kept import Step, launched, places_of, planned, recipe, spans_of
+from baracuda.frontends.kept import Step, launched, places_of, planned, prepared, recipe, spans_of
 from baracuda.frontends.program_checks import CheckFailed, failing
 from baracuda.frontends.program_memory import is_held, torch_place, undifferentiated, without_pytorch
 from baracuda.frontends.program_results import Refusal, Returned
 
 #: Combinations of layouts that one program keeps.
 MOST_LAYOUTS = 64
+#: How often values that a program reads on the host may be others than they were, before it is no longer kept for half its calls.
+_MOST_MISSES = 8
 
 
 class Program:
@@ -41,9 +44,12 @@ class Program:
     function's are. The function must compute with this library alone: views of PyTorch and NumPy are fine, values they compute
     are not. It must not read values of NumPy arrays (a program of them cannot know), and nothing in it is differentiated.
 
-    Where what the function does cannot be repeated from its launches, it is run each time, and `why` says why: it reads values
-    on the host, PyTorch computes in it, it uses memory that is neither an argument's, nor held, nor allocated by this library, or
-    it writes to an argument without `writes`.
+    A single value that it reads on the host (`x.item()`, `if x.any():`) is read in each call: where it is the same, the call goes
+    on like the one before, and where not the function is run.
+
+    Where what the function does cannot be repeated from its launches, it is run each time, and `why` says why: it reads other
+    values on the host, or such that change, PyTorch computes in it, it uses memory that is neither an argument's, nor held, nor
+    allocated by this library, or it writes to an argument without `writes`.
 
     Parameters
     ----------
@@ -59,6 +65,8 @@ class Program:
         Whether it may write to its arguments, and to what is held.
     fuse
         Whether neighbouring launches are fused.
+    constant
+        Whether what is held never changes: then what launches make of it alone, as packed weights are, is made once.
 
     Attributes
     ----------
@@ -74,11 +82,13 @@ class Program:
         name: str | None = None,
         writes: bool = False,
         fuse: bool = False,
+        constant: bool = False,
     ) -> None:
-        self.function, self.writes, self.fuse = function, writes, fuse
+        self.function, self.writes, self.fuse, self.constant = function, writes, fuse, constant
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.held = tuple(held)
         self.why: str | None = None
+        self._reads, self._may_read, self._missed = False, True, 0
         self._held_by_id = {id(t): t for t in self.held}
         self._nothing = np.empty(1, np.uint8)  # stands for the tensors of a program that is given none
         if native is None:
@@ -111,8 +121,17 @@ class Program:
         """The function itself."""
         if self.why is None:
             self.why = _unkeyed(arguments)
+            if self.why is None and self._reads and call_recorder.current() is None:
+                self._miss()
         with undifferentiated():
             return self.function(*self._given(arguments))
+
+    def _miss(self) -> None:
+        """A value on the host is another than it was: the next call is recorded anew, or none is, where that happens often."""
+        self._missed += 1
+        if self._missed > _MOST_MISSES and 2 * self._missed > self._call.followed:
+            self._may_read = False
+        self._call.forget()
 
     def _given(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         return () if len(arguments) == 1 and arguments[0] is self._nothing else arguments
@@ -128,17 +147,20 @@ class Program:
             self.why = str(error)
             return self.function(*self._given(arguments)), None, ()
         recorder = ProgramRecorder([extent_of(r) for r in refs], held, is_held if not self.fuse else lambda tensor: None)
+        recorder.may_read = self._may_read
         with unkept(), recording(recorder), without_pytorch():
             result = self.function(*self._given(arguments))
         call = None
         try:
             call = _Builder(self, recorder, tensors, refs, result).call()
             self.why = None
-        except Refusal as refusal:
+            self._reads = self._reads or recorder.reads
+        except (Refusal, UnsupportedError) as refusal:  # a result may be of an element that nothing here has
             self.why = str(refusal)
         layouts = [layout_of(t) for t in tensors if type(t) is Array]
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
-        return result, call, (*others_by_address(arguments), *dtypes, *layouts, preferred())
+        made = (tensor for _, _, tensor in recorder.made)
+        return result, call, (*made, *others_by_address(arguments), *dtypes, *layouts, preferred())
 
     def _failed(self, arguments: tuple[Any, ...]) -> Any:
         """A check of values failed after arguments were written: the function says what is wrong, of copies of them."""
@@ -179,6 +201,8 @@ class _Builder:
         self._refuse()
         returned = Returned(self.result, recorder, self.tensors, self.program._held_by_id)
         steps = self._steps(frozenset(returned.results))
+        if self.program.constant:
+            steps = [prepared(s) for s in steps]
         like, device = self._like(steps, list(returned.results.values()))
         relocated = {source: (first + i, 0) for i, source in enumerate(returned.results)}
         spans = spans_of(steps, lambda source: source >= first and source not in returned.results)
@@ -202,6 +226,7 @@ class _Builder:
             renumber=None,
             rebuild=returned.rebuild,
             program=True,
+            held=[tensor for _, _, tensor in recorder.made],
         )
 
     def _steps(self, results: frozenset[int]) -> Sequence[Step]:

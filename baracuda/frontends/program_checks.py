@@ -24,12 +24,12 @@ class _Check(Launcher):
 
     def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         if self._device.kind is DeviceKind.CPU:
-            if ctypes.c_uint8.from_address(pointers[0]).value:
-                raise CheckFailed
-            return
-        from baracuda.runtime import device_memory
+            value = ctypes.string_at(pointers[0], 1)
+        else:
+            from baracuda.runtime import device_memory
 
-        if device_memory.read_byte(pointers[0], stream, self._device):
+            value = device_memory.read_bytes(pointers[0], 1, stream, self._device)
+        if value != b"\0":
             raise CheckFailed
 
 

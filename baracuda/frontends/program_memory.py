@@ -50,7 +50,7 @@ def without_pytorch() -> Iterator[None]:
         yield
         return
     dispatch = torch.utils._python_dispatch
-    with torch.no_grad(), dispatch._disable_current_modes() as modes, _watcher()():
+    with torch.no_grad(), dispatch._disable_current_modes() as modes, _watcher()(), _reader()():
         for mode in reversed(modes):
             dispatch._push_mode(mode)
         try:
@@ -86,8 +86,15 @@ def _watcher() -> Any:
             name = func._schema.name
             if name in _NEW:
                 allocated(result, result)
+            elif name in _GIVEN and result.numel() * result.element_size() <= _FEW_BYTES:
+                call_recorder.hold(result)
+            elif name in _VALUES:
+                x = args[0].detach()
+                call_recorder.expect_value(x.data_ptr(), x.cpu().reshape(1).view(torch.uint8).numpy().tobytes())
+            elif name in _LAYOUTS:
+                pass
             elif func._schema.is_mutable or not _is_view(result, (args, kwargs)):
-                call_recorder.refuse(_READS if name in _VALUES else f"PyTorch computes {func}")
+                call_recorder.refuse(f"PyTorch computes {func}")
             return result
 
     def _is_view(result: Any, given: Any) -> bool:
@@ -101,6 +108,26 @@ def _watcher() -> Any:
     return Watcher
 
 
+@cache
+def _reader() -> Any:
+    """The class of modes that see values leave PyTorch without an op."""
+    torch = sys.modules["torch"]
+    ways = {torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__}
+
+    class Reader(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func in ways:
+                call_recorder.refuse("it reads values on the host")
+            return func(*args, **(kwargs or {}))
+
+    return Reader
+
+
 _NEW = frozenset(f"aten::{name}" for name in ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"))
-_VALUES = frozenset(["aten::_local_scalar_dense", "aten::is_nonzero", "aten::equal", "aten::item"])
-_READS = "it reads values on the host"
+#: What `torch.tensor` is below, numbers of the function's own; and how many bytes of them are taken for such.
+_GIVEN, _FEW_BYTES = frozenset(["aten::lift_fresh"]), 4096
+#: What reads no values.
+_LAYOUTS = frozenset(
+    f"aten::{n}" for n in ("is_pinned", "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset")
+)
+_VALUES = frozenset(["aten::_local_scalar_dense"])

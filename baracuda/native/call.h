@@ -32,7 +32,7 @@ typedef struct {
     Result *result;
     int *returned; /* which source each returned tensor is */
     uint64_t latest[2 * MOST_NUMBERS];
-    PyObject *renumber, *scratch_on, *rebuild;
+    PyObject *renumber, *scratch_on, *rebuild, *held;
     int slots;
     NumberSlot *slot; /* for each number of the key, `words` below 0 where Python writes it */
     struct Program *program; /* of a call of any number of launches; else NULL */
@@ -56,6 +56,7 @@ static void Call_dealloc(Call *self) {
     Py_XDECREF(self->renumber);
     Py_XDECREF(self->scratch_on);
     Py_XDECREF(self->rebuild);
+    Py_XDECREF(self->held);
     for (int i = 0; i < self->slots; i++) free(self->slot[i].word);
     free(self->slot);
     free_program(self->program);
@@ -73,7 +74,7 @@ static int read_words(PyObject *bytes, uint64_t **words, int *count) {
 static int read_launch(Launch *launch, PyObject *given, int *threads) {
     /* (launcher, native, places, scalars), native one of
      * ("cpu", words, function, plan, control, alone), ("cuda", block, words at, pointer to them at, launch function),
-     * ("python",), ("expect",) */
+     * ("python",), ("expect", value, bytes of it) */
     PyObject *native = PyTuple_GET_ITEM(given, 1), *places = PyTuple_GET_ITEM(given, 2);
     const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(native, 0));
     launch->launcher = Py_NewRef(PyTuple_GET_ITEM(given, 0));
@@ -106,6 +107,10 @@ static int read_launch(Launch *launch, PyObject *given, int *threads) {
         launch->stream_at = launch->first - 1;
     } else {
         launch->kind = strcmp(name, "expect") ? BY_PYTHON : EXPECT;
+        if (launch->kind == EXPECT) {
+            launch->plan = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(native, 1));
+            launch->words = (int)integer_at(native, 2);
+        }
     }
     return !PyErr_Occurred();
 }
@@ -165,13 +170,13 @@ static int read_slots(Call *call, PyObject *given) {
 
 static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     static char *names[] = {"launches", "results", "returned", "like", "scratch", "scratch_on", "cuda", "renumber", "rebuild",
-                             "program", "numbers", NULL};
-    PyObject *launches, *results, *returned, *scratch_on, *renumber, *rebuild, *numbers = NULL;
+                             "program", "numbers", "held", NULL};
+    PyObject *launches, *results, *returned, *scratch_on, *renumber, *rebuild, *numbers = NULL, *held = NULL;
     int like, cuda, program = 0;
     long long scratch;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOO|pO!", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOO|pO!O", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
                                      &PyTuple_Type, &returned, &like, &scratch, &scratch_on, &cuda, &renumber, &rebuild,
-                                     &program, &PyTuple_Type, &numbers))
+                                     &program, &PyTuple_Type, &numbers, &held))
         return NULL;
     Call *self = (Call *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
@@ -181,6 +186,7 @@ static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     self->scratch_on = Py_NewRef(scratch_on);
     self->renumber = Py_NewRef(renumber);
     self->rebuild = Py_NewRef(rebuild);
+    self->held = Py_XNewRef(held);
     memset(self->latest, 0, sizeof self->latest);
     self->launch = calloc(PyTuple_GET_SIZE(launches) + 1, sizeof(Launch));
     self->result = calloc(PyTuple_GET_SIZE(results) + 1, sizeof(Result));

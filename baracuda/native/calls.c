@@ -95,7 +95,7 @@ PyMODINIT_FUNC PyInit_calls(void) {
     known.interned = PyDict_New();
     known.requires_grad = PyUnicode_InternFromString("requires_grad");
     if (module == NULL || known.interned == NULL || known.requires_grad == NULL) return NULL;
-    if (PyModule_AddIntConstant(module, "INTERFACE", 6) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+    if (PyModule_AddIntConstant(module, "INTERFACE", 7) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
         || PyModule_AddObjectRef(module, "Function", (PyObject *)&FunctionType) < 0
         || PyModule_AddObjectRef(module, "Operator", (PyObject *)&OperatorType) < 0)
         return NULL;

@@ -21,11 +21,13 @@ class Call:
         rebuild: Callable[[tuple[Any, ...]], Any] | bool | None,
         program: bool = False,
         numbers: tuple[tuple[float, float, tuple[tuple[int, int, int], ...]] | None, ...] = (),
+        held: Any = None,
     ) -> None: ...
 
 class Function:
     __wrapped__: Callable[..., Any]
     cached_calls: int
+    followed: int
     def __init__(
         self,
         *,

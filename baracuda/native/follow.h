@@ -43,10 +43,10 @@ static int launch_by_python(const Launch *launch, PyObject *scalars, char *const
     return done != NULL;
 }
 
-/* Whether a boolean that must be false for a call to go on is so; -1 for an error. */
+/* Whether bytes that must be as expected for a call to go on are so; -1 for an error. */
 static int expected(const Call *call, const Launch *launch, char *const *address, uint64_t stream) {
     char *at = address[launch->places[0].source] + launch->places[0].offset;
-    if (!call->cuda) return !*at;
+    if (!call->cuda) return !memcmp(at, &launch->plan, (size_t)launch->words);
     PyObject *fine = PyObject_CallFunction(launch->launcher, "KK", (unsigned long long)at, (unsigned long long)stream);
     if (fine == NULL) return -1;
     Py_DECREF(fine);

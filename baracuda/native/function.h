@@ -18,6 +18,7 @@ typedef struct Function {
     Parameter *parameter; /* by position, then by name */
     int positions, named, entries, writes, most; /* most: calls that it keeps, where that is its own affair; else 0 */
     unsigned size;
+    Py_ssize_t followed;
     Entry *table;
 } Function;
 
@@ -125,6 +126,7 @@ static PyObject *call_by_key(Function *self, Key *key, PyObject *const *args, si
         Call *call = (Call *)Py_NewRef(entry->call);
         answer = follow(call, key, args, count, names);
         Py_DECREF(call);
+        self->followed += answer != NULL;
         if (answer != NULL || PyErr_Occurred()) return answer;
         return PyObject_Vectorcall(self->function, args, flags, names);
     }
@@ -279,6 +281,7 @@ static PyMethodDef Function_methods[] = {
     {NULL}};
 static PyMemberDef Function_members[] = {
     {"__wrapped__", T_OBJECT_EX, offsetof(Function, function), READONLY, "The function that is called where no call is known."},
+    {"followed", T_PYSSIZET, offsetof(Function, followed), READONLY, "How many calls were made again."},
     {NULL}};
 static PyGetSetDef Function_getset[] = {
     {"__doc__", Function_doc, NULL, NULL, NULL},

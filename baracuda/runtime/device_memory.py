@@ -136,13 +136,13 @@ def download(tensor: TensorRef) -> np.ndarray[Any, Any]:
     return array
 
 
-def read_byte(pointer: int, stream: int, device: Device) -> int:
-    """A byte of a device's memory, once everything that was launched on a stream before is done."""
-    byte = ctypes.c_uint8()
+def read_bytes(pointer: int, count: int, stream: int, device: Device) -> bytes:
+    """Some bytes of a device's memory, once everything that was launched on a stream before is done."""
+    found = ctypes.create_string_buffer(count)
     with current(device) as driver:
         check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize")
-        check(driver.cuMemcpyDtoH(ctypes.addressof(byte), pointer, 1), "cuMemcpyDtoH")
-    return byte.value
+        check(driver.cuMemcpyDtoH(ctypes.addressof(found), pointer, count), "cuMemcpyDtoH")
+    return found.raw
 
 
 def synchronize(device: Device) -> None:

@@ -151,7 +151,7 @@ def test_threads() -> None:
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        (lambda x: baracuda.mul(x, float(x[0])), "it reads values on the host"),
+        (lambda x: baracuda.mul(x, x.tolist()[0]), "it reads values on the host"),
         (lambda x: baracuda.exp(x.cpu()), "PyTorch computes aten._to_copy.default"),
         (lambda x: baracuda.add(x, torch.ones(5, device="cuda")), "PyTorch computes aten.ones.default"),
     ],
@@ -161,6 +161,19 @@ def test_refusals(function: Callable[[Any], Any], why: str) -> None:
     for _ in range(4):
         same(program(x), function(x))
         assert program.why == why
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_value_that_is_read(library: str) -> None:
+    def function(x: Any) -> Any:
+        y = baracuda.mul(x, 2.0)
+        return baracuda.neg(y) if bool(baracuda.any(baracuda.gt(x, 2.0))) else y
+
+    program = Program(function)
+    for k in (1, 1, 4, 4, 4, 1, 1):
+        x = LIBRARIES[library](np.linspace(0, k, 7, dtype=np.float32))
+        same(program(x), function(x))
+        assert program.why is None
 
 
 def test_recordings_of_pytorch() -> None:

@@ -274,7 +274,9 @@ def test_no_arguments() -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "value of a tensor": (lambda x: baracuda.mul(x, float(x[0, 0])), "it reads values on the host"),
+    "values of a tensor": (lambda x: baracuda.mul(x, x[0].tolist()[0]), "it reads values on the host"),
+    "values in NumPy": (lambda x: baracuda.mul(x, float(x.numpy()[0, 0])), "it reads values on the host"),
+    "a value of another tensor": (lambda x: baracuda.mul(x, float(ELSEWHERE[0])), "it reads values on the host"),
     "PyTorch's sum": (lambda x: baracuda.add(x, x.sum()), "PyTorch computes aten.sum.default"),
     "PyTorch in place": (lambda x: baracuda.exp(x).add_(1), "PyTorch computes aten.add_.Tensor"),
     "a copy of PyTorch's": (lambda x: baracuda.exp(x.T.contiguous()), "PyTorch computes aten.clone.default"),
@@ -283,7 +285,10 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "other memory returned": (lambda x: ELSEWHERE, "it returns a tensor that no function of this library made"),
     "size by values": (lambda x: baracuda.nonzero(x), "it reads on the host how large its result is"),
     "strange result": (lambda x: {1, 2}, "it returns a builtins.set"),
-    "another library's": (lambda x: x.numpy(), "it returns argument 0 in another library, or as elements of another size"),
+    "another library's": (
+        lambda x: np.from_dlpack(x),
+        "it returns argument 0 in another library, or as elements of another size",
+    ),
 }
 ELSEWHERE = torch.ones(6)
 
@@ -301,6 +306,48 @@ def test_refusals(name: str) -> None:
         if name != "PyTorch's random numbers":
             assert_same(result, function(of("torch")))
     assert program.kept == 0
+
+
+@pytest.mark.usefixtures("in_c")
+@pytest.mark.parametrize("library", ["torch", "own"])
+def test_a_value_that_is_read_is_the_same_in_kept_calls(library: str) -> None:
+    ran: list[int] = []
+
+    def function(x: Any, flag: Any) -> Any:
+        ran.append(1)
+        y = baracuda.mul(x, 2.0)
+        if bool(baracuda.any(baracuda.gt(flag, 0.0))):
+            return baracuda.neg(y)
+        return y, int(baracuda.sum(flag))
+
+    program, x = Program(function), of(library)
+    flags = [of(library, np.full(3, v, np.float32)) for v in (1, -1, 2)]
+    for flag in (0, 0, 2, 0, 1, 1, 1, 2, 2, 2):
+        assert_same(program(x, flags[flag]), function(x, flags[flag]))
+        assert program.why is None
+    assert len(ran) == 10 + 1 + 2 * 2  # besides: the first, and one missed and one recorded for each change
+    for i in range(40):
+        assert_same(program(x, flags[i % 2]), function(x, flags[i % 2]))
+    assert program.why == "values that it reads on the host change from call to call"
+
+
+def test_a_value_that_is_read_after_a_write() -> None:
+    def function(x: Any, total: Any) -> Any:
+        baracuda.add(total, x, out=total)
+        return baracuda.mul(x, float(total[0]))
+
+    program, ours, theirs = Program(function, writes=True), torch.zeros(6), torch.zeros(6)
+    for _ in range(4):
+        assert_same(program(of("torch")[0], ours), function(of("torch")[0], theirs))
+        assert torch.equal(ours, theirs)
+    assert program.why == "it reads values on the host"
+
+
+def test_tensors_of_numbers_are_the_functions_own() -> None:
+    def function(x: Any) -> Any:
+        return baracuda.add(x, torch.tensor([1.0, 2, 3, 4, 5, 6])), torch.tensor(3)
+
+    checked(function, (of("torch"),), (of("torch"),))
 
 
 def test_an_argument_that_is_held() -> None:
