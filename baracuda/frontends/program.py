@@ -28,6 +28,7 @@ from baracuda.frontends.call_cache import native, others_by_address, reports_on,
 from baracuda.frontends.call_replay import Call, PythonFunction
 from baracuda.frontends.kept import Step, launched, places_of, planned, prepared, recipe, spans_of
 from baracuda.frontends.program_checks import CheckFailed, failing
+from baracuda.frontends.program_graphs import use_graphs
 from baracuda.frontends.program_memory import is_held, torch_place, undifferentiated, without_pytorch
 from baracuda.frontends.program_results import Refusal, Returned
 
@@ -215,6 +216,7 @@ class _Builder:
             launches = failing(launches, steps, recorder.first_write, device)
         if device.kind is DeviceKind.CUDA:
             reports_on()
+            use_graphs()
         return (Call if native is None else native.Call)(
             launches=tuple(launches),
             results=tuple(recipe(of, device, result, _allocator(of, device, result)) for of, result in returned.results.values()),

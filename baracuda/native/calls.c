@@ -79,6 +79,7 @@ static PyMethodDef methods[] = {
     {"use_arrays", use_arrays, METH_VARARGS, "Say what the type of arrays of our own is, where its fields are, and what gives an array its layout."},
     {"use_torch", use_torch, METH_VARARGS, "Read PyTorch's tensors through its DLPack exchange; whether that can be."},
     {"use_reports", use_reports, METH_VARARGS, "Look at a word of memory before each call on a GPU."},
+    {"use_graphs", use_graphs, METH_VARARGS, "Say how programs on a GPU become graphs."},
     {"watch", watch, METH_O, "Add to the number of those who want to see every call in Python."},
     {"watch_thread", watch_thread, METH_O, "The same, of calls of this thread."},
     {NULL}};

@@ -4,8 +4,14 @@
 #include "follow.h"
 
 typedef struct { int32_t source; int64_t word, offset; } Patch; /* a word that is the address of a byte of a source */
+/* Launches with some addresses as a graph of the driver's, once these have come often enough. */
+enum { GRAPHS = 6, SEEN_BEFORE = 2, LEAST_OF_A_GRAPH = 4, FIRST_GRAPHS = 8 };
+typedef struct { char **address; int seen; int64_t latest; void *instance; PyObject *graph; } Graph;
 typedef struct Program {
-    int64_t words, patches, streams;
+    int64_t words, patches;
+    int no_graphs; /* it cannot be a graph */
+    int64_t calls, replayed, captured;
+    Graph graph[GRAPHS];
     int busy;        /* whether a call works with the block: another one then takes a copy */
     uint64_t *block; /* the words of all launches; addresses that are the same in each call are in place */
     int64_t *at;     /* where the words of each launch begin */
@@ -14,6 +20,10 @@ typedef struct Program {
 
 static void free_program(Program *program) {
     if (program == NULL) return;
+    for (int i = 0; i < GRAPHS; i++) {
+        free(program->graph[i].address);
+        Py_XDECREF(program->graph[i].graph);
+    }
     free(program->block);
     free(program->at);
     free(program->patch);
@@ -23,13 +33,16 @@ static void free_program(Program *program) {
 /* Whether the launches of a new call could be laid out so. */
 static int make_program(Call *call) {
     int64_t words = 0, places = 0;
+    int reads = 0;
     for (int i = 0; i < call->launches; i++) {
+        reads |= call->launch[i].kind == EXPECT;
         if (call->launch[i].kind > ON_CUDA) continue;
         words += call->launch[i].words;
         places += call->launch[i].operands + 1;
     }
     Program *p = call->program = calloc(1, sizeof(Program));
     if (p == NULL) { PyErr_NoMemory(); return 0; }
+    p->no_graphs = reads || call->launches < LEAST_OF_A_GRAPH;
     p->words = words;
     p->block = malloc(8 * (size_t)(words + 1));
     p->at = calloc((size_t)call->launches + 1, sizeof(int64_t));
@@ -99,6 +112,14 @@ static int launch_all(const Call *call, uint64_t *block, char *const *address, u
     return fine;
 }
 
+/* Have launches go to a stream. */
+static void put_stream(const Call *call, uint64_t *block, uint64_t stream) {
+    for (int i = 0; call->cuda && i < call->launches; i++)
+        if (call->launch[i].kind == ON_CUDA) block[call->program->at[i] + call->launch[i].stream_at] = stream;
+}
+
+#include "graph.h"
+
 static PyObject *follow_program(Call *call, const Key *key) {
     Program *p = call->program;
     PyObject *answer = NULL;
@@ -109,9 +130,13 @@ static PyObject *follow_program(Call *call, const Key *key) {
         const Patch *patch = &p->patch[i];
         block[patch->word] = (uint64_t)(g.address[patch->source] + patch->offset);
     }
-    for (int i = 0; call->cuda && i < call->launches; i++)
-        if (call->launch[i].kind == ON_CUDA) block[p->at[i] + call->launch[i].stream_at] = g.stream;
-    if (launch_all(call, block, g.address, g.stream)) answer = answer_of(call, key, g.made);
+    int replayed = call->cuda ? replay(call, key, &g, block) : 0;
+    if (replayed < 0) goto done;
+    if (!replayed) {
+        put_stream(call, block, g.stream);
+        if (!launch_all(call, block, g.address, g.stream)) goto done;
+    }
+    answer = answer_of(call, key, g.made);
 done:
     if (block == p->block) p->busy = 0;
     else free(block);

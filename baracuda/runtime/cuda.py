@@ -104,15 +104,25 @@ def check(answer: tuple[Any, ...], what: str) -> Any:
 
 
 @cache
-def _driver() -> tuple[int, int, int, int, int]:
-    """Addresses of cuLaunchKernel, cuCtxGetCurrent, cuCtxPushCurrent, cuCtxPopCurrent and cuLaunchCooperativeKernel."""
+def _addresses(*names: str) -> tuple[int, ...]:
+    """The addresses of some of the driver's functions."""
     try:
         library = ctypes.CDLL("nvcuda.dll" if hasattr(ctypes, "WinDLL") else "libcuda.so.1")
     except OSError as error:
         raise UnsupportedError(f"no NVIDIA driver: {error}") from error
-    names = ("cuLaunchKernel", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchCooperativeKernel")
-    a, b, c, d, e = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names)
-    return a, b, c, d, e
+    return tuple(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names)
+
+
+def _driver() -> tuple[int, ...]:
+    """Addresses of cuLaunchKernel, cuCtxGetCurrent, cuCtxPushCurrent, cuCtxPopCurrent and cuLaunchCooperativeKernel."""
+    return _addresses(
+        "cuLaunchKernel", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchCooperativeKernel"
+    )
+
+
+def graph_functions() -> tuple[int, ...]:
+    """Addresses of cuGraphLaunch and cuStreamIsCapturing."""
+    return _addresses("cuGraphLaunch", "cuStreamIsCapturing")
 
 
 def launch_by_llvm() -> int:

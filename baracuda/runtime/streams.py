@@ -72,10 +72,16 @@ class CudaStream:
 
 
 class CudaGraph:
-    """Recorded work, ready to be replayed, on the stream that it was recorded on or on another one."""
+    """Recorded work, ready to be replayed, on the stream that it was recorded on or on another one.
+
+    Attributes
+    ----------
+    handle : int
+        What the driver knows it by.
+    """
 
     def __init__(self, instance: Any, stream: Stream) -> None:
-        self._instance, self.stream = instance, stream
+        self._instance, self.stream, self.handle = instance, stream, int(instance)
         weakref.finalize(self, _destroy, stream, "cuGraphExecDestroy", instance).atexit = False
 
     def replay(self, stream: Stream | None = None) -> None:

@@ -127,6 +127,32 @@ def test_inside_a_graph_of_pytorch() -> None:
         same(y, run(x))
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_addresses_that_come_again(library: str) -> None:
+    """Then programs are launched as graphs: on other values, with results that are kept and that are not, on other streams."""
+    weight, bias = LIBRARIES[library](values(48, 64)), LIBRARIES[library](values(48, seed=1))
+    run = model(weight, bias)
+    program = Program(run, held=[weight, bias])
+    x = LIBRARIES[library](values(2, 3, 17, 64))
+    kept = []
+    for seed in range(30):
+        baracuda.mul(x, 1.0 + seed / 8, out=x)
+        if seed % 3 == 0:
+            kept.append(program(x))
+            same(kept[-1], run(x))
+        else:
+            same(program(x), run(x))
+        if seed == 20:
+            baracuda.mul(weight, 0.5, out=weight)
+    assert program.why is None
+    if library == "torch":
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(8):
+                same(program(x), run(x))
+
+
 def test_threads() -> None:
     weight, bias = LIBRARIES["torch"](values(48, 64)), LIBRARIES["torch"](values(48, seed=1))
     run = model(weight, bias)
