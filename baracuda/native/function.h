@@ -1,6 +1,7 @@
 /* A function whose calls are kept. */
 #ifndef BARACUDA_FUNCTION_H
 #define BARACUDA_FUNCTION_H
+#include "overlaps.h"
 #include "program.h"
 
 typedef struct {

@@ -70,16 +70,36 @@ static void begin_key(Key *key) {
     key->bytes = 0;
 }
 
+/* What the last key of many words or tensors had in the heap: the next one takes it, where none has it already. */
+typedef struct { void *memory; int room; } Spare;
+static Spare spare_words, spare_tensors;
+
+static void give_back(Spare *spare, void *memory, int room) {
+    if (room > spare->room && (size_t)room * sizeof(Tensor) < SMALL_SCRATCH) {
+        free(spare->memory);
+        *spare = (Spare){memory, room};
+    } else {
+        free(memory);
+    }
+}
+
 static void end_key(Key *key) {
-    if (key->words != key->few_words) free(key->words);
-    if (key->tensor != key->few_tensors) free(key->tensor);
+    if (key->words != key->few_words) give_back(&spare_words, key->words, key->room);
+    if (key->tensor != key->few_tensors) give_back(&spare_tensors, key->tensor, key->tensor_room);
 }
 
 /* Room for more than there is in `few`, in the heap: NULL, and nothing has changed, where there is none. */
-static void *more_room(void *held, const void *few, size_t size, int *room, int count, int most) {
+static void *more_room(void *held, const void *few, size_t size, int *room, int count, int most, Spare *spare) {
     int larger = *room;
     while (larger < count) larger *= 4;
     if (count > most) return NULL;
+    if (held == few && spare->room >= count) {
+        void *taken = spare->memory;
+        memcpy(taken, few, size * (size_t)*room);
+        *room = spare->room;
+        *spare = (Spare){NULL, 0};
+        return taken;
+    }
     void *grown = held == few ? malloc(size * (size_t)larger) : realloc(held, size * (size_t)larger);
     if (grown == NULL) return NULL;
     if (held == few) memcpy(grown, few, size * (size_t)*room);
@@ -90,7 +110,7 @@ static void *more_room(void *held, const void *few, size_t size, int *room, int 
 /* Whether there is room for so many words more. */
 static int room_for(Key *key, int count) {
     if (key->length + count <= key->room) return 1;
-    void *grown = more_room(key->words, key->few_words, 8, &key->room, key->length + count, MOST_WORDS);
+    void *grown = more_room(key->words, key->few_words, 8, &key->room, key->length + count, MOST_WORDS, &spare_words);
     if (grown != NULL) key->words = grown;
     return grown != NULL;
 }
@@ -127,7 +147,8 @@ static PyObject *layout_of_array(PyObject *array);
 /* Add a tensor to a key: 1 if it is there, 0 if only the long way can tell, -1 for an error. */
 static int put_tensor(Key *key, PyObject *object, int library, int written) {
     if (key->tensors >= key->tensor_room) {
-        void *grown = more_room(key->tensor, key->few_tensors, sizeof(Tensor), &key->tensor_room, key->tensors + 1, MOST_TENSORS);
+        void *grown = more_room(key->tensor, key->few_tensors, sizeof(Tensor), &key->tensor_room, key->tensors + 1, MOST_TENSORS,
+                                &spare_tensors);
         if (grown == NULL) return 0;
         key->tensor = grown;
     }
@@ -296,80 +317,6 @@ static int put_preferred(Key *key) {
     if (PyContextVar_Get(known.preferred, Py_None, &preferred) < 0) return -1;
     Py_DECREF(preferred);
     return preferred == Py_None || (put(key, PREFERRED) && put(key, (uint64_t)preferred));
-}
-
-typedef struct { char *low, *high; int64_t number; } Span;
-
-/* Spans by where they begin: pairs of runs that are in order are merged until there is one. Lists of tensors are few runs. Gives
- * that of the two arrays, both of so many, in which they are. */
-static Span *in_order(Span *span, Span *spare, int count) {
-    for (int runs = 0; runs != 1;) {
-        runs = 0;
-        for (int begin = 0, middle, end; begin < count; begin = end, runs++) {
-            for (middle = begin + 1; middle < count && span[middle - 1].low <= span[middle].low;) middle++;
-            for (end = middle < count ? middle + 1 : count; end < count && span[end - 1].low <= span[end].low;) end++;
-            for (int to = begin, i = begin, j = middle; to < end; to++)
-                spare[to] = j >= end || (i < middle && span[i].low <= span[j].low) ? span[i++] : span[j++];
-        }
-        Span *merged = spare;
-        spare = span;
-        span = merged;
-        if (count == 0) break;
-    }
-    return span;
-}
-
-static int by_value(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* The same for many tensors: in the order of their addresses, each is compared with those alone that begin before it ends. */
-static int put_many_overlaps(Key *key) {
-    Span *held = malloc(2 * sizeof(Span) * (size_t)key->tensors), *span = held;
-    if (held == NULL) return 0;
-    int count = 0, found = 0, room = 0, done = 1;
-    for (int i = 0; i < key->tensors; i++) {
-        const Tensor *t = &key->tensor[i];
-        if (t->low == t->high) continue;
-        span[count++] = (Span){t->data + t->low, t->data + t->high, i};
-    }
-    span = in_order(held, held + key->tensors, count);
-    uint64_t *pair = NULL;
-    for (int i = 0; done && i < count; i++)
-        for (int j = i + 1; j < count && span[j].low < span[i].high; j++) {
-            if (found == room) {
-                room = room ? 4 * room : 256;
-                uint64_t *grown = room > MOST_WORDS ? NULL : realloc(pair, 8 * (size_t)room);
-                if (grown == NULL) { done = 0; break; }
-                pair = grown;
-            }
-            uint64_t a = (uint64_t)span[i].number, b = (uint64_t)span[j].number;
-            pair[found++] = a > b ? a << 32 | b : b << 32 | a;
-        }
-    if (done && found) qsort(pair, (size_t)found, 8, by_value);
-    for (int i = 0; done && i < found; i++) {
-        const Tensor *t = &key->tensor[pair[i] >> 32], *u = &key->tensor[pair[i] & 0xFFFFFFFFu];
-        done = put(key, pair[i]) && put(key, (uint64_t)(t->data - u->data));
-    }
-    free(pair);
-    free(held);
-    return done;
-}
-
-/* Where tensors overlap, how far they are from each other is part of the key: whoever writes one, writes the other. */
-static int put_overlaps(Key *key) {
-    if (key->tensors > FEW_TENSORS) return put_many_overlaps(key);
-    for (int i = 1; i < key->tensors; i++) {
-        Tensor *t = &key->tensor[i];
-        for (int j = 0; j < i; j++) {
-            Tensor *u = &key->tensor[j];
-            if (t->data + t->low >= u->data + u->high || u->data + u->low >= t->data + t->high) continue;
-            if (t->low == t->high || u->low == u->high) continue;
-            if (!put(key, (uint64_t)i << 32 | (uint64_t)j) || !put(key, (uint64_t)(t->data - u->data))) return 0;
-        }
-    }
-    return 1;
 }
 
 static uint64_t hash_of(const Key *key) {
