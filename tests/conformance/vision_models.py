@@ -62,9 +62,11 @@ def draw_weights(model: Any, seed: int) -> None:
     """First weights, the same with every version of the packages: how they draw theirs has changed before."""
     torch.manual_seed(seed)
     with torch.no_grad():
-        for p in model.parameters():
+        for name, p in model.named_parameters():
             if p.ndim > 1:
                 p.copy_(torch.randn(p.shape) * math.sqrt(2 / math.prod(p.shape[1:])))
+            elif name.endswith("bias"):
+                p.zero_()
 
 
 class Trained(NamedTuple):
