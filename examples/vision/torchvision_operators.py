@@ -12,7 +12,7 @@ _library: Any = None
 
 
 def models() -> Any:
-    """`torchvision.models`: where the extension does not load, after its operators' names are defined, which none of them calls."""
+    """`torchvision.models`; where the extension does not load, its operators, which none of them calls, are defined by name."""
     try:
         import torchvision.models as found
     except RuntimeError:

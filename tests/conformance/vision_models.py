@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
-import re
+import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,41 +14,15 @@ import torch
 import torch.nn.functional as F
 
 import baracuda.torch as bt
-
-
-def have_operators() -> None:
-    """Defines torchvision's own operators by name, where its compiled extension does not fit the PyTorch that is there.
-
-    Without their names torchvision cannot be imported; none of the models here calls them.
-    """
-    global _library
-    if _library is not None or hasattr(torch.ops.torchvision, "nms"):
-        return
-    files = importlib.metadata.files("torchvision") or []
-    text = next(f for f in files if f.name == "_meta_registrations.py").read_text()
-    _library = torch.library.Library("torchvision", "FRAGMENT")
-    for name in sorted(set(re.findall(r'register_(?:fake|meta)\("(?:torchvision::)?(\w+)"', text))):
-        _library.define(f"{name}(Tensor a) -> Tensor")
-
-
-_library: Any = None
-
-
-def _models() -> Any:
-    try:
-        import torchvision.models as models
-    except RuntimeError:  # its extension was made for another PyTorch
-        have_operators()
-        import torchvision.models as models
-    return models
+from examples.vision.torchvision_operators import models
 
 
 def torchvision(name: str, **options: Any) -> Any:
-    return getattr(_models(), name)(num_classes=10, **options)
+    return getattr(models(), name)(num_classes=10, **options)
 
 
 def timm(name: str, **options: Any) -> Any:
-    _models()
+    models()
     import timm as package
 
     return package.create_model(name, num_classes=10, **options)
@@ -85,6 +58,17 @@ CLIENTS = {
 }
 
 
+def draw_weights(model: Any, seed: int) -> None:
+    """First weights, the same with every version of the packages: how they draw theirs has changed before."""
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if p.ndim > 1:
+                p.copy_(torch.randn(p.shape) * math.sqrt(2 / math.prod(p.shape[1:])))
+            elif name.endswith("bias"):
+                p.zero_()
+
+
 class Trained(NamedTuple):
     model: Any
     pictures: Any
@@ -112,10 +96,10 @@ def train(
 ) -> Trained:
     """A model after some steps, everything of it computed in the mode: its first weights, the pictures, the steps, the logits."""
     client = CLIENTS[name]
-    torch.manual_seed(seed)
     losses = []
     with mode or bt.reproducible():
         model = client.model()
+        draw_weights(model, seed)
         x, target = torch.randn(4, 3, client.side, client.side), torch.randint(0, 10, (4,))
         model = model.to(device, element, memory_format=memory_format)
         x, target = x.to(device, element, memory_format=memory_format), target.to(device)
