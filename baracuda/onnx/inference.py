@@ -19,7 +19,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.node import Graph, Node, Subgraph
 from baracuda.onnx.values import Value, described
 
-#: Constants of more elements are not read, and vectors of more are of unknown length where a rule looks at them.
+#: Constants of more elements are not read, and the length of a longer vector is kept from the rules.
 _LONGEST = 1024
 
 
@@ -82,14 +82,15 @@ def _of_node(node: Node, types: Mapping[str, Any], data: _Data) -> dict[str, Any
         return {}
     if not schema.has_type_and_shape_inference_function or any(n and n not in types for n in node.inputs):
         return {}
-    given = {n: _bounded(types[n]) for n in node.inputs if n}
+    lengths: dict[str, int] = {}
+    given = {n: _bounded(types[n], lengths) for n in node.inputs if n}
     known = {n: p for n in node.inputs if n and (p := data.get(n)) is not None}
     imports = [helper.make_opsetid(node.domain, node.version)]
     try:
         found = shape_inference.infer_node_outputs(schema, node.proto, given, known, opset_imports=imports)
     except (shape_inference.InferenceError, ValidationError, RuntimeError, ValueError) as e:
         raise InvalidProblemError(f"{node} does not fit what it is given, {_listed(node, types)}: {_said(e)}") from None
-    return {n: k for n, k in found.items() if k.WhichOneof("value")}
+    return {n: _with_lengths(k, lengths) for n, k in found.items() if k.WhichOneof("value")}
 
 
 def _of_branches(node: Node, types: Mapping[str, Any], data: _Data) -> dict[str, Any]:
@@ -107,14 +108,25 @@ def _of_branches(node: Node, types: Mapping[str, Any], data: _Data) -> dict[str,
     return found
 
 
-def _bounded(kind: onnx.TypeProto) -> onnx.TypeProto:
-    """The type, a vector of many elements as one of unknown length: rules write out as many extents as a shape has elements."""
+def _bounded(kind: onnx.TypeProto, lengths: dict[str, int]) -> onnx.TypeProto:
+    """The type, a long vector as one whose length has a name: rules write out as many extents as a shape has elements."""
     if kind.WhichOneof("value") != "tensor_type":
         return kind
     dims = kind.tensor_type.shape.dim
     if len(dims) == 1 and not 0 <= dims[0].dim_value <= _LONGEST:
         kind = onnx.TypeProto.FromString(kind.SerializeToString())
-        kind.tensor_type.shape.dim[0].Clear()
+        name = f"length {dims[0].dim_value}"
+        lengths[name] = dims[0].dim_value
+        kind.tensor_type.shape.dim[0].dim_param = name
+    return kind
+
+
+def _with_lengths(kind: onnx.TypeProto, lengths: Mapping[str, int]) -> onnx.TypeProto:
+    """The type with the lengths that `_bounded` named."""
+    if kind.WhichOneof("value") == "tensor_type":
+        for d in kind.tensor_type.shape.dim:
+            if d.dim_param in lengths:
+                d.dim_value = lengths[d.dim_param]
     return kind
 
 
