@@ -151,11 +151,11 @@ def test_random_operators_without_a_seed_draw_from_that_of_load() -> None:
         helper.make_node("RandomNormal", [], ["b"], shape=[4]),
         helper.make_node("Bernoulli", ["p"], ["c"]),
         helper.make_node("Multinomial", ["p"], ["d"], sample_size=6),
-        helper.make_node("Dropout", ["p", "half", "yes"], ["e"]),
+        helper.make_node("Dropout", ["p", "half", "yes"], ["e", "g"]),
         helper.make_node("RandomUniformLike", ["p"], ["f"], seed=1.0),
     ]
     constants = {"half": np.float32(0.5), "yes": np.bool_(True)}
-    made = model(nodes, {"p": (F32, [2, 4])}, list("abcdef"), **{n: np.asarray(v) for n, v in constants.items()})
+    made = model(nodes, {"p": (F32, [2, 4])}, list("abcdefg"), **{n: np.asarray(v) for n, v in constants.items()})
     p = np.full((2, 4), 0.5, np.float32)
     first, again, other = (baracuda.onnx.load(made, seed=s)(p) for s in (0, 0, 1))
     for x, y, own in zip(first, again, baracuda.onnx.load(made, device=OWN)(p), strict=True):
@@ -164,6 +164,7 @@ def test_random_operators_without_a_seed_draw_from_that_of_load() -> None:
     assert not np.array_equal(first[0], first[1])
     assert not np.array_equal(first[0], other[0])
     assert np.array_equal(first[5], other[5])
+    assert np.array_equal(first[4], first[6])  # 0.5 / (1 - 0.5) where an element stays
     assert set(first[3].reshape(-1).tolist()) <= set(range(4))
     assert first[3].dtype == np.int32
     with pytest.raises(baracuda.InvalidProblemError, match="seed: -1; expected an integer of 64 bits"):
