@@ -144,9 +144,10 @@ def _read(path: Path, model: Model, shapes: Mapping[str, Any]) -> dict[str, np.n
     if shapes:
         raise InvalidProblemError(f"--shape is for random inputs; expected none beside {path}")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise InvalidProblemError(f"{path} holds one array without a name; expected an .npz with one for each input")
+        found = np.load(path, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            raise InvalidProblemError(f"{path} holds one array without a name; expected an .npz with one for each input")
+        with found as file:
             given = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         if isinstance(error, InvalidProblemError):

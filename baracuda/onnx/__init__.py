@@ -5,7 +5,7 @@ Needs the extra `onnx`. `baracuda.onnx.backend` is ONNX's standard backend inter
 
 from baracuda.onnx import operators as _operators  # noqa: F401  (fills the table)
 from baracuda.onnx.coded import Coded
-from baracuda.onnx.inference import Description, Value
 from baracuda.onnx.loaded import Model, load
+from baracuda.onnx.values import Description, Value
 
 __all__ = ["Coded", "Description", "Model", "Value", "load"]

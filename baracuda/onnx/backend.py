@@ -10,6 +10,7 @@ from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from baracuda.onnx.loaded import Model, load
 from baracuda.onnx.placement import to_numpy
+from baracuda.runtime.cuda import device_count
 
 
 class Prepared(BackendRep):
@@ -62,8 +63,11 @@ class BaracudaBackend(Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Whether models run there."""
-        return device.split(":")[0] in ("CPU", "CUDA")
+        """Whether models run there: "CPU", or "CUDA" and "CUDA:1" where there is such a GPU."""
+        name, _, index = device.partition(":")
+        if name == "CUDA":
+            return (index or "0").isdigit() and int(index or 0) < device_count()
+        return device == "CPU"
 
 
 is_compatible = BaracudaBackend.is_compatible

@@ -1,177 +1,167 @@
-"""What is known of a model's values before it runs: elements and shapes, declared and inferred by ONNX's own rules."""
+"""Elements and shapes of a graph's values, inferred node by node with ONNX's own rules and held against what the model says.
+
+ONNX's inference of a whole graph takes as much time and memory as a model asks for: shapes of lengths that the file merely names
+are written out. Here each node is inferred by itself, and no rule is given a length beyond `_LONGEST`.
+"""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import defs, helper, shape_inference
+from onnx import defs, helper, numpy_helper, shape_inference
+from onnx.checker import ValidationError
 
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.onnx.node import Graph, Node, Subgraph
+from baracuda.onnx.values import Value, described
 
-#: Tensors of more elements say nothing of shapes, and are left out of what is inferred with.
-_LARGEST_READ = 1024
-#: A graph of more bytes without its tensors is not inferred.
-_LARGEST_GRAPH = 1 << 28
-
-
-@dataclass(frozen=True)
-class Value:
-    """What a model says of one of its values.
-
-    Attributes
-    ----------
-    name : str
-        Its name in the graph.
-    element : numpy.dtype | None
-        Of a tensor, or of the tensors within; None where it is not known.
-    shape : tuple[int | str | None, ...] | None
-        Extents: a number, the name of one that is known when the model is called, or None; None for all where not even
-        their number is known.
-    container : str
-        "" for a tensor, else "sequence", "optional", "optional sequence", "map" or "sparse".
-    """
-
-    name: str
-    element: np.dtype[Any] | None = None
-    shape: tuple[int | str | None, ...] | None = None
-    container: str = ""
-
-    @property
-    def optional(self) -> bool:
-        """Whether there may be nothing."""
-        return self.container.startswith("optional")
-
-    def __str__(self) -> str:
-        shape = "" if self.shape is None else f" ({', '.join('?' if n is None else str(n) for n in self.shape)})"
-        element = "?" if self.element is None else "string" if self.element.kind == "O" else str(self.element)
-        return f"{self.container} of {element}{shape}" if self.container else f"{element}{shape}"
+#: Constants of more elements are not read, and the length of a longer vector is kept from the rules.
+_LONGEST = 1024
 
 
-@dataclass(frozen=True)
-class Description:
-    """Inputs, outputs and all other values of a model; as a text, a line each."""
-
-    inputs: tuple[Value, ...]
-    outputs: tuple[Value, ...]
-    values: tuple[Value, ...]
-
-    def __str__(self) -> str:
-        parts = (("inputs", self.inputs), ("outputs", self.outputs), ("values", self.values))
-        return "\n".join(f"{title}\n" + "".join(f"  {v.name}: {v}\n" for v in of) for title, of in parts if of).rstrip()
-
-
-def value(proto: onnx.ValueInfoProto) -> Value:
-    """What a declaration says. Raises `InvalidProblemError` for an element that ONNX lacks."""
-    return _value(proto.name, proto.type, "")
-
-
-def _value(name: str, kind: onnx.TypeProto, within: str) -> Value:
-    match kind.WhichOneof("value"):
-        case "tensor_type":
-            tensor = kind.tensor_type
-            try:
-                element = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)) if tensor.elem_type else None
-            except KeyError:
-                raise InvalidProblemError(f"{name!r}: element {tensor.elem_type}; expected one that ONNX has") from None
-            shape = tuple(map(_extent, tensor.shape.dim)) if tensor.HasField("shape") else None
-            return Value(name, element, shape, within)
-        case "sequence_type":
-            return _value(name, kind.sequence_type.elem_type, f"{within} sequence".strip())
-        case "optional_type":
-            return _value(name, kind.optional_type.elem_type, "optional")
-        case "map_type":
-            return Value(name, container="map")
-        case "sparse_tensor_type":
-            return Value(name, container="sparse")
-    return Value(name, container=within)
-
-
-def _extent(dim: Any) -> int | str | None:
-    """An extent; a negative one is not known either, as some exporters have it."""
-    if dim.HasField("dim_value"):
-        return int(dim.dim_value) if dim.dim_value >= 0 else None
-    return dim.dim_param or None
-
-
-def inferred(model: onnx.ModelProto, constants: Mapping[str, Any]) -> dict[str, Value]:
-    """All values of the main graph of which something is known, constants but inputs left out.
+def inferred(graph: Graph, constants: Mapping[str, Any]) -> dict[str, Value]:
+    """What is known of each value, inputs first; `constants` has those of the file and what follows from them.
 
     Raises
     ------
     InvalidProblemError
-        What the model declares, or what an operator takes, contradicts what follows from the values before.
+        What the model says of a value, or what an operator takes, contradicts what follows from the values before.
     """
-    skeleton = _without_tensors(model, constants)
-    if skeleton.ByteSize() > _LARGEST_GRAPH:
-        return _declared(model.graph)
+    types: dict[str, Any] = {n: graph.kinds[n] for n in graph.inputs if n in graph.kinds}
+    _infer(graph, types, _Data(constants))
+    kinds = {**types, **{n: k for n, k in graph.kinds.items() if n not in types}}
+    return {n: described(n, k) for n, k in kinds.items() if n not in graph.constants and n}
+
+
+class _Data:
+    """Small constants as ONNX's rules read them."""
+
+    def __init__(self, constants: Mapping[str, Any]) -> None:
+        self.constants = constants
+        self._protos: dict[str, Any] = {}
+
+    def get(self, name: str) -> onnx.TensorProto | None:
+        """A tensor of few elements of NumPy's own."""
+        if name not in self._protos:
+            x = self.constants.get(name)
+            small = isinstance(x, np.ndarray) and x.size <= _LONGEST and x.dtype.kind in "biuf"
+            self._protos[name] = numpy_helper.from_array(np.asarray(x, order="C"), name) if small else None
+        return self._protos[name]
+
+
+def _infer(graph: Graph, types: dict[str, Any], data: _Data) -> None:
+    """Enter the types of a graph's values."""
+    for name, x in graph.constants.items():
+        types[name] = _type_of(x)
+    for node in graph.nodes:
+        found = {n: _type_of(data.constants[n]) for n in node.outputs if n in data.constants}
+        if len(found) < sum(map(bool, node.outputs)):
+            found = _of_node(node, types, data)
+        for name in node.outputs:
+            merged = _merged(node, name, found.get(name), graph.kinds.get(name))
+            if name and merged is not None:
+                types[name] = merged
+
+
+def _type_of(x: Any) -> onnx.TypeProto:
+    kind = x.dtype.numpy if isinstance(x.dtype, ElementKind) else x.dtype
+    return helper.make_tensor_type_proto(helper.np_dtype_to_tensor_dtype(np.dtype(kind)), tuple(x.shape))
+
+
+def _of_node(node: Node, types: Mapping[str, Any], data: _Data) -> dict[str, Any]:
+    """The types of a node's outputs, as far as they follow."""
+    if any(isinstance(a, Subgraph) for a in node.attributes.values()):
+        return _of_branches(node, types, data) if node.operator == "If" and not node.domain else {}
     try:
-        found = shape_inference.infer_shapes(skeleton, strict_mode=True, data_prop=True, check_type=True)
-    except (shape_inference.InferenceError, RuntimeError, ValueError) as e:
-        if not _of_a_body(str(e)):
-            raise InvalidProblemError(f"shapes and elements do not fit: {_said(str(e))}") from None
-        try:
-            found = shape_inference.infer_shapes(skeleton, data_prop=True)
-        except (shape_inference.InferenceError, RuntimeError, ValueError):
-            return _declared(model.graph)
-    return _declared(found.graph)
-
-
-def _declared(graph: onnx.GraphProto) -> dict[str, Value]:
-    return {v.name: value(v) for v in (*graph.input, *graph.value_info, *graph.output)}
-
-
-def _of_a_body(message: str) -> bool:
-    """Whether the operator at fault is one that ONNX infers by its own body of other operators: no fault of the model's."""
-    named = re.search(r"op_type:\s*(\w+)", message)
-    try:
-        schema = defs.get_schema(named[1]) if named else None
+        schema = defs.get_schema(node.operator, node.version, node.domain)
     except defs.SchemaError:
-        return False
-    return schema is not None and (schema.has_function or schema.has_context_dependent_function)
+        return {}
+    if not schema.has_type_and_shape_inference_function or any(n and n not in types for n in node.inputs):
+        return {}
+    lengths: dict[str, int] = {}
+    given = {n: _bounded(types[n], lengths) for n in node.inputs if n}
+    known = {n: p for n in node.inputs if n and (p := data.get(n)) is not None}
+    imports = [helper.make_opsetid(node.domain, node.version)]
+    try:
+        found = shape_inference.infer_node_outputs(schema, node.proto, given, known, opset_imports=imports)
+    except (shape_inference.InferenceError, ValidationError, RuntimeError, ValueError) as e:
+        raise InvalidProblemError(f"{node} does not fit what it is given, {_listed(node, types)}: {_said(e)}") from None
+    return {n: _with_lengths(k, lengths) for n, k in found.items() if k.WhichOneof("value")}
 
 
-def _said(message: str) -> str:
-    words = " ".join(message.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "").split())
+def _of_branches(node: Node, types: Mapping[str, Any], data: _Data) -> dict[str, Any]:
+    """Outputs of If: what both branches say."""
+    made = []
+    for a in node.attributes.values():
+        if isinstance(a, Subgraph):
+            inner = dict(types)
+            _infer(a.graph, inner, _Data({**data.constants, **a.graph.constants}))
+            made.append([inner.get(n) for n in a.graph.outputs])
+    found = {}
+    for name, *kinds in zip(node.outputs, *made, strict=False):
+        if len(kinds) == 2 and None not in kinds and kinds[0] == kinds[1]:
+            found[name] = kinds[0]
+    return found
+
+
+def _bounded(kind: onnx.TypeProto, lengths: dict[str, int]) -> onnx.TypeProto:
+    """The type, a long vector as one whose length has a name: rules write out as many extents as a shape has elements."""
+    if kind.WhichOneof("value") != "tensor_type":
+        return kind
+    dims = kind.tensor_type.shape.dim
+    if len(dims) == 1 and not 0 <= dims[0].dim_value <= _LONGEST:
+        kind = onnx.TypeProto.FromString(kind.SerializeToString())
+        name = f"length {dims[0].dim_value}"
+        lengths[name] = dims[0].dim_value
+        kind.tensor_type.shape.dim[0].dim_param = name
+    return kind
+
+
+def _with_lengths(kind: onnx.TypeProto, lengths: Mapping[str, int]) -> onnx.TypeProto:
+    """The type with the lengths that `_bounded` named."""
+    if kind.WhichOneof("value") == "tensor_type":
+        for d in kind.tensor_type.shape.dim:
+            if d.dim_param in lengths:
+                d.dim_value = lengths[d.dim_param]
+    return kind
+
+
+def _merged(node: Node, name: str, found: Any, said: Any) -> Any:
+    """What was inferred with what the model says. Raises `InvalidProblemError` where they differ."""
+    if found is None or not found.WhichOneof("value"):
+        return said
+    if said is None or not said.WhichOneof("value"):
+        return found
+    kinds = found.WhichOneof("value"), said.WhichOneof("value")
+    agree = kinds[0] == kinds[1]
+    if agree and kinds[0] == "tensor_type":
+        a, b = found.tensor_type, said.tensor_type
+        agree = not (a.elem_type and b.elem_type) or a.elem_type == b.elem_type
+        if agree and a.HasField("shape") and b.HasField("shape"):
+            extents = [[d.dim_value if d.HasField("dim_value") else -1 for d in t.shape.dim] for t in (a, b)]
+            agree = len(extents[0]) == len(extents[1]) and all(m == n or m < 0 or n < 0 for m, n in zip(*extents, strict=True))
+            if agree:
+                made = onnx.TypeProto.FromString(found.SerializeToString())
+                for d, old in zip(made.tensor_type.shape.dim, b.shape.dim, strict=True):
+                    if not d.WhichOneof("value"):
+                        d.CopyFrom(old)
+                return made
+        elif agree:
+            return found if a.HasField("shape") else said
+    if agree:
+        return found
+    here, there = described(name, found), described(name, said)
+    raise InvalidProblemError(f"{node} makes {name!r} {here}; the model says {there}")
+
+
+def _listed(node: Node, types: Mapping[str, Any]) -> str:
+    return ", ".join(f"{n!r} {described(n, types[n])}" for n in node.inputs if n)
+
+
+def _said(error: Exception) -> str:
+    words = " ".join(str(error).replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "").split())
     return words if len(words) <= 400 else words[:400] + " ..."
-
-
-def _without_tensors(model: onnx.ModelProto, constants: Mapping[str, Any]) -> onnx.ModelProto:
-    """The model with large tensors as inputs of their shape."""
-    made = onnx.ModelProto(ir_version=max(model.ir_version, 4))
-    made.opset_import.extend(model.opset_import)
-    made.functions.extend(model.functions)
-    graph, old = made.graph, model.graph
-    graph.name = old.name
-    graph.input.extend(old.input)
-    graph.output.extend(old.output)
-    graph.value_info.extend(old.value_info)
-    there = {i.name for i in old.input}
-
-    def stands_for(name: str, tensor: onnx.TensorProto) -> None:
-        if name not in there:
-            graph.input.append(helper.make_tensor_value_info(name, tensor.data_type, list(tensor.dims)))
-
-    for t in old.initializer:
-        if _large(t):
-            stands_for(t.name, t)
-        else:
-            graph.initializer.append(t)
-    for s in old.sparse_initializer:
-        stands_for(s.values.name, onnx.TensorProto(data_type=s.values.data_type, dims=s.dims))
-    for n in old.node:
-        tensors = [a.t for a in n.attribute if a.name == "value" and a.type == onnx.AttributeProto.TENSOR]
-        if n.op_type == "Constant" and not n.domain and tensors and len(n.output) == 1 and _large(tensors[0]):
-            stands_for(n.output[0], tensors[0])
-        else:
-            graph.node.append(n)
-    return made
-
-
-def _large(tensor: onnx.TensorProto) -> bool:
-    return tensor.data_location == onnx.TensorProto.EXTERNAL or math.prod(tensor.dims) > _LARGEST_READ

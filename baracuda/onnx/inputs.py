@@ -14,8 +14,8 @@ from baracuda.core.tensor import tensor_ref
 from baracuda.frontends.array import Array, of
 from baracuda.onnx import model
 from baracuda.onnx.coded import Coded, coded
-from baracuda.onnx.inference import Value
 from baracuda.onnx.placement import on_host, placed
+from baracuda.onnx.values import Value
 
 
 def taken(what: Value, given: Any, device: Device | None) -> Any:

@@ -11,10 +11,11 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.preferred import ARITHMETICS, preferring
 from baracuda.onnx import graph, model
 from baracuda.onnx.functions import Library
-from baracuda.onnx.inference import Description, Value, inferred, value
+from baracuda.onnx.inference import inferred
 from baracuda.onnx.inputs import taken
 from baracuda.onnx.placement import device_of, on_host
 from baracuda.onnx.program import Program
+from baracuda.onnx.values import Description, Value, described
 
 Arithmetic = Literal["reproducible", "pinned", "fastest"]
 
@@ -44,8 +45,8 @@ class Model:
             self._program = Program(self._graph, Library(proto.functions, self.opsets, folder, self.device, seed=seed))
         self.inputs = self._graph.inputs
         self.outputs = self._graph.outputs
-        self._declared = [value(i) for i in proto.graph.input if i.name in self.inputs]
-        self.shapes: Mapping[str, Value] = MappingProxyType(inferred(proto, self._graph.constants))
+        self._declared = [described(n, self._graph.kinds[n]) for n in self.inputs]
+        self.shapes: Mapping[str, Value] = MappingProxyType(inferred(self._graph, self._program.constants))
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """The outputs, a tuple where there are several, of inputs by position or by name."""

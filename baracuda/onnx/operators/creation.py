@@ -8,7 +8,7 @@ import numpy as np
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
-from baracuda.onnx.coded import coded
+from baracuda.onnx.coded import Coded, coded
 from baracuda.onnx.operators.elements import to_element
 from baracuda.onnx.operators.registry import Floats, Ints, Key, Strings, operator
 from baracuda.onnx.operators.values import Host, Tensor, element, ints, near, scalar
@@ -51,7 +51,10 @@ def constant_of_shape(shape: Host, *, value: np.ndarray | None = None) -> Tensor
         raise InvalidProblemError(f"shape: {extents}; expected no negative extents")
     if value.dtype.kind in "biuf" and value.dtype.itemsize:
         return baracuda.full(extents, value.reshape(-1)[0].item(), value.dtype)
-    return coded(np.full(extents, value.reshape(-1)[0], value.dtype))
+    small = coded(value.reshape(-1))
+    if isinstance(small, Coded):
+        return Coded(baracuda.full(extents, int(small.codes[0]), small.codes.dtype), small.dtype)
+    return np.full(extents, value.reshape(-1)[0], value.dtype)
 
 
 @operator("EyeLike", since=9)

@@ -114,4 +114,8 @@ def dropout(
     p = 0.5 if ratio is None else float(scalar(ratio))
     if training_mode is None or not scalar(training_mode) or p == 0.0:
         return (x, baracuda.ones_like(x, np.dtype(bool))) if wanted > 1 else x
-    return baracuda.dropout(x, key, p)
+    y = baracuda.dropout(x, key, p)
+    if wanted < 2:
+        return y
+    kept = baracuda.dropout(baracuda.ones_like(x), key, p)
+    return y, baracuda.ne(kept, near(0, kept))
