@@ -82,7 +82,8 @@ def main() -> None:
             try:
                 tensors, note = run()
             except Exception as error:  # one client's failure is a line of the table
-                print(f"{key:32} FAILS {type(error).__name__}: {str(error)[:250]}", flush=True)
+                cause = error.__cause__ or error
+                print(f"{key:32} FAILS {type(cause).__name__}: {str(cause)[:250]}", flush=True)
                 continue
             found = clients.digest(*tensors)
             verdict = "new" if key not in known else "as known" if known[key] == found else "DIFFERS"

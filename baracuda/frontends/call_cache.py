@@ -188,7 +188,8 @@ class _RecordedCall:
         self.native, self.given = native, given
         self.known, self.recorder, self.tensors, self.refs, self.result = known, recorder, tensors, refs, result
         written = {id(w) for w in outputs}
-        self.written = {i + 1 for i, t in enumerate(tensors) if id(t) in written}
+        places = {r.pointer for t, r in zip(tensors, refs, strict=True) if id(t) in written}  # of whichever tensor is there
+        self.written = {i + 1 for i, r in enumerate(refs) if r.pointer in places}
 
     def call(self) -> Any:
         """What the next call comes down to; None where it has to be found out anew."""

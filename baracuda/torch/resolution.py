@@ -23,7 +23,7 @@ def served(overload: Any) -> Serve | None:
         function = SERVED[overload]
         return function if not written or overload in WRITES else _variant(overload, overload, written)
     if overload._schema.name.startswith("aten::_foreach_"):
-        return _of_each(overload)
+        return of_each(overload)
     functional = _functional(overload, [a.name for a in written]) if written else None
     return None if functional is None else _variant(overload, functional, written)
 
@@ -64,7 +64,8 @@ def _in_place_at_once(compute: Serve) -> Serve:
     def in_place(target: Any, *args: Any, **keywords: Any) -> Any:
         element = target.dtype
         if all(a.dtype == element for a in args if isinstance(a, torch.Tensor)):
-            compute(target, *args, **keywords, out=plain(target))
+            own = plain(target)
+            compute(own, *args, **keywords, out=own)
         else:
             write(target, compute(target, *args, **keywords))
         return target
@@ -83,31 +84,38 @@ def _into_out(compute: Serve, names: list[str]) -> Serve:
     return with_out
 
 
-def _of_each(overload: Any) -> Serve | None:
-    """Functions of lists are the function of a tensor, for each in turn."""
+#: Of those with two factors and a number, that number has a name in the function of a tensor.
+FACTORS = ("addcmul", "addcdiv")
+
+
+def factor(args: Any, keywords: dict[str, Any]) -> Any:
+    """That number, or one for each item; it is no keyword any more."""
+    found = args[3] if len(args) > 3 else keywords.pop("scalars", keywords.pop("value", 1))
+    return found.tolist() if isinstance(found, torch.Tensor) else found
+
+
+def of_each(overload: Any) -> Serve | None:
+    """A function of lists as the function of a tensor, for each item in turn."""
     name = overload._schema.name.removeprefix("aten::_foreach_")
     packet = getattr(aten, {"norm": "linalg_vector_norm"}.get(name, name), None)
     if packet is None:
         return None
-    by_name = {"addcmul", "addcdiv"}  # their number has a name in the function of a tensor
+    has_factor = name.removesuffix("_") in FACTORS
 
-    def of_each(*args: Any, **keywords: Any) -> Any:
-        rest: dict[str, Any] = dict(keywords)
-        if name.removesuffix("_") in by_name and len(args) == 4:
-            rest["value"], args = args[3], args[:3]
-        rest = {("value" if n == "scalars" else n): v for n, v in rest.items()}
-        many = [isinstance(a, (list, tuple)) for a in args]
-        results = [
-            packet(
-                *(a[i] if m else a for a, m in zip(args, many, strict=True)),
-                **{n: v[i] if isinstance(v, (list, tuple)) else v for n, v in rest.items()},
-            )
-            for i in range(len(args[0]))
-        ]
+    def compute(*args: Any, **keywords: Any) -> Any:
+        given = dict(keywords)
+        if has_factor:
+            given["value"], args = factor(args, given), args[:3]
+        columns = [*args, *given.values()]
+        many = [isinstance(v, (list, tuple)) for v in columns]
+        results = []
+        for i in range(next(len(v) for v, m in zip(columns, many, strict=True) if m)):
+            own = [v[i] if m else v for v, m in zip(columns, many, strict=True)]
+            results.append(packet(*own[: len(args)], **dict(zip(given, own[len(args) :], strict=True))))
         return None if name.endswith("_") else results
 
-    of_each.composed = True  # type: ignore[attr-defined]
-    return of_each
+    compute.composed = True  # type: ignore[attr-defined]
+    return compute
 
 
 @cache

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 import baracuda
 
 
@@ -16,7 +18,7 @@ def write(target: Any, value: Any) -> Any:
 
 def plain(target: Any) -> Any:
     """A tensor to be written: autograd, above the mode, keeps the record, and refuses writes that it does not see."""
-    return target.detach() if target.requires_grad else target
+    return target.detach() if target.requires_grad and torch.is_grad_enabled() else target
 
 
 def _copy(target: Any, value: Any) -> None:

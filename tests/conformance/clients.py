@@ -27,12 +27,15 @@ ELEMENTS = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 
 def _package() -> Any:
-    """The package transformers without torchvision, which it imports where it finds it, and whose own kernels may not load."""
+    """The package transformers; without torchvision, which it imports where it finds it, where that does not load."""
     import transformers.utils
     from transformers.utils import import_utils
 
-    for module in (transformers.utils, import_utils):
-        module.is_torchvision_available = lambda: False
+    try:
+        import torchvision  # noqa: F401
+    except (ImportError, RuntimeError):
+        for module in (transformers.utils, import_utils):
+            module.is_torchvision_available = lambda: False
     return transformers
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 import baracuda
+from baracuda.torch.aten.lists import applied
 from baracuda.torch.registry import serves
-from baracuda.torch.write import write
 
 aten = torch.ops.aten
 
@@ -18,8 +18,7 @@ def skipped(grads: Any, grad_scale: Any, found_inf: Any) -> bool:
     if found_inf is not None and found_inf.item():
         return True
     if grad_scale is not None:
-        for g in grads:
-            write(g, baracuda.div(g, grad_scale))
+        applied(baracuda.div, [grads, grad_scale], {}, in_place=True)
     return False
 
 
@@ -33,21 +32,14 @@ def _adam(step_of: Any) -> Any:
         steps: Any,
         *,
         lr: Any,
-        beta1: float,
-        beta2: float,
-        weight_decay: float,
-        eps: float,
         amsgrad: bool,
-        maximize: bool,
         grad_scale: Any = None,
         found_inf: Any = None,
+        **words: Any,
     ) -> None:
-        if skipped(grads, grad_scale, found_inf):
-            return
-        words = {"beta1": beta1, "beta2": beta2, "weight_decay": weight_decay, "eps": eps, "maximize": maximize}
-        for i, (p, g, m, v, step) in enumerate(zip(params, grads, averages, squares, steps, strict=True)):
-            most = [largest[i]] if amsgrad else []
-            step_of(p, g, m, v, lr, step, *most, **words, out=(p, m, v, *most))
+        if not skipped(grads, grad_scale, found_inf):
+            most = [largest] if amsgrad else []
+            applied(step_of, [params, grads, averages, squares, lr, list(steps), *most], words, in_place=True)
 
     return adam
 
@@ -77,6 +69,22 @@ def sgd(
     words = {"weight_decay": weight_decay or None, "maximize": maximize}
     if momentum:
         words |= {"momentum": momentum, "dampening": dampening, "nesterov": nesterov, "first": is_first_step}
-    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
-        buffer = [buffers[i]] if momentum else []
-        baracuda.sgd_step(p, g, lr, *buffer, **words, out=(p, *buffer) if momentum else p)
+    applied(baracuda.sgd_step, [params, grads, lr, *([buffers] if momentum else [])], words, in_place=True)
+
+
+@serves(aten._fused_adagrad_.default, aten._fused_adagrad_.tensor_lr, writes=True)
+def adagrad(
+    params: Any,
+    grads: Any,
+    sums: Any,
+    steps: Any,
+    *,
+    lr: Any,
+    weight_decay: float,
+    grad_scale: Any = None,
+    found_inf: Any = None,
+    **words: Any,
+) -> None:
+    if not skipped(grads, grad_scale, found_inf):
+        words["weight_decay"] = weight_decay or None
+        applied(baracuda.adagrad_step, [params, grads, sums, lr, list(steps)], words, in_place=True)
