@@ -87,8 +87,14 @@ def _of_each(overload: Any) -> Serve | None:
     """Functions of lists are the function of a tensor, for each in turn."""
     name = overload._schema.name.removeprefix("aten::_foreach_")
     packet = getattr(aten, {"norm": "linalg_vector_norm"}.get(name, name), None)
-    if packet is None:
+    functional = getattr(aten, name.removesuffix("_"), None)
+    if packet is None and functional is None:
         return None
+
+    def of_one(x: Any, *rest: Any, **words: Any) -> Any:
+        """Where there is no form in place of one tensor, its result is copied."""
+        return packet(x, *rest, **words) if packet is not None else x.copy_(functional(x, *rest, **words))  # type: ignore[misc]
+
     by_name = {"addcmul", "addcdiv"}  # their number has a name in the function of a tensor
 
     def of_each(*args: Any, **keywords: Any) -> Any:
@@ -97,13 +103,11 @@ def _of_each(overload: Any) -> Serve | None:
             rest["value"], args = args[3], args[:3]
         rest = {("value" if n == "scalars" else n): v for n, v in rest.items()}
         many = [isinstance(a, (list, tuple)) for a in args]
-        results = [
-            packet(
-                *(a[i] if m else a for a, m in zip(args, many, strict=True)),
-                **{n: v[i] if isinstance(v, (list, tuple)) else v for n, v in rest.items()},
-            )
-            for i in range(len(args[0]))
-        ]
+        results = []
+        for i in range(len(args[many.index(True)])):
+            own = [a[i] if m else a for a, m in zip(args, many, strict=True)]
+            words = {n: v[i] if isinstance(v, (list, tuple)) else v for n, v in rest.items()}
+            results.append(of_one(*own, **words))
         return None if name.endswith("_") else results
 
     of_each.composed = True  # type: ignore[attr-defined]
