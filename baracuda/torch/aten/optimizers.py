@@ -45,9 +45,10 @@ def _adam(step_of: Any) -> Any:
         if skipped(grads, grad_scale, found_inf):
             return
         words = {"beta1": beta1, "beta2": beta2, "weight_decay": weight_decay, "eps": eps, "maximize": maximize}
-        for i, (p, g, m, v, step) in enumerate(zip(params, grads, averages, squares, steps, strict=True)):
-            most = [largest[i]] if amsgrad else []
-            step_of(p, g, m, v, lr, step, *most, **words, out=(p, m, v, *most))
+        if params:
+            most = [largest] if amsgrad else []
+            lists = params, grads, averages, squares, lr, steps, *most
+            baracuda.multi_tensor_apply(step_of, *lists, **words, out=(params, averages, squares, *most))
 
     return adam
 
