@@ -145,6 +145,16 @@ def test_programs_have_the_bits_of_the_mode(make: Callable[[], Any], outside: bo
     assert counters["stats"]["unique_graphs"] == 1, "sizes of a batch are no graphs of their own"
 
 
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_layer_that_inference_has_one_op_of(norm_first: bool) -> None:
+    layer = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, norm_first=norm_first).eval().bfloat16()
+    x, padding = torch.randn(3, 5, 32).bfloat16(), torch.arange(5) >= torch.tensor([5, 4, 3])[:, None]
+    with torch.no_grad():
+        got = compiled(layer, fullgraph=True)(x, src_key_padding_mask=padding)
+        with bt.reproducible():
+            assert torch.equal(got, layer(x, src_key_padding_mask=padding))
+
+
 def test_inputs_are_written() -> None:
     def write(x: Any, y: Any) -> Any:
         x.add_(y)

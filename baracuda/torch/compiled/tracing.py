@@ -17,6 +17,7 @@ from torch._C import DispatchKey
 
 import baracuda.torch.aten  # noqa: F401  (fills the table)
 from baracuda.torch.compiled.keys import drawing
+from baracuda.torch.compiled.layers import LAYERS
 from baracuda.torch.registry import CHOSEN, SERVED
 from baracuda.torch.resolution import decompositions, served
 
@@ -37,7 +38,7 @@ def table() -> dict[Any, Callable[..., Any]]:
                 each = served(overload)
                 if each is not None and hasattr(each, "composed"):
                     apart[overload] = each
-    return apart | drawing(o for o in SERVED if torch.Tag.nondeterministic_seeded in o.tags)
+    return apart | LAYERS | drawing(o for o in SERVED if torch.Tag.nondeterministic_seeded in o.tags)
 
 
 def _overloads(name: str) -> Iterator[Any]:
