@@ -10,6 +10,8 @@ Every aten op of the model, forward, backward and optimizer, is computed by a fu
 PyTorch's.
 """
 
+import sys
+
 from baracuda.torch.library.register import install, register_ops
 from baracuda.torch.mode import Reproducible, reproducible
 from baracuda.torch.report import ByPyTorch, Report
@@ -17,3 +19,6 @@ from baracuda.torch.report import ByPyTorch, Report
 install()
 
 __all__ = ["ByPyTorch", "Report", "Reproducible", "register_ops", "reproducible"]
+
+if "torch._dynamo" in sys.modules:  # otherwise the compiler finds the backend by its entry point, or imports it with this
+    import baracuda.torch.compiled  # noqa: F401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -58,6 +59,11 @@ class _Mode(TorchDispatchMode):  # type: ignore[misc]
         """Otherwise PyTorch wraps each call in what keeps its compiler away, which takes as long as a small op does."""
         return False
 
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """What is compiled is compiled under the mode too, where the compiler is there: by this library's backend, as it says."""
+        return "torch._dynamo" in sys.modules
+
 
 class Reproducible(_Mode):
     """What `reproducible` gives; `report()` says who computed what."""
@@ -84,6 +90,10 @@ class Reproducible(_Mode):
         stack.callback(torch._C._set_cudnn_enabled, torch._C._get_cudnn_enabled())
         torch._C._set_cudnn_enabled(False)
         stack.enter_context(choices.of(_Mode))
+        if self.ignore_compile_internals():
+            from baracuda.torch.compiled.backend import under_mode
+
+            stack.enter_context(under_mode(self.strict, self.arithmetic))
         self._undo.append(stack)
         super().__enter__()
         return self

@@ -98,9 +98,14 @@ def of_each(overload: Any) -> Serve | None:
     """A function of lists as the function of a tensor, for each item in turn."""
     name = overload._schema.name.removeprefix("aten::_foreach_")
     packet = getattr(aten, {"norm": "linalg_vector_norm"}.get(name, name), None)
-    if packet is None:
+    functional = getattr(aten, name.removesuffix("_"), None)
+    if packet is None and functional is None:
         return None
     has_factor = name.removesuffix("_") in FACTORS
+
+    def of_one(x: Any, *rest: Any, **words: Any) -> Any:
+        """Where there is no form in place of one tensor, its result is copied."""
+        return packet(x, *rest, **words) if packet is not None else x.copy_(functional(x, *rest, **words))  # type: ignore[misc]
 
     def compute(*args: Any, **keywords: Any) -> Any:
         given = dict(keywords)
@@ -111,7 +116,7 @@ def of_each(overload: Any) -> Serve | None:
         results = []
         for i in range(next(len(v) for v, m in zip(columns, many, strict=True) if m)):
             own = [v[i] if m else v for v, m in zip(columns, many, strict=True)]
-            results.append(packet(*own[: len(args)], **dict(zip(given, own[len(args) :], strict=True))))
+            results.append(of_one(*own[: len(args)], **dict(zip(given, own[len(args) :], strict=True))))
         return None if name.endswith("_") else results
 
     compute.composed = True  # type: ignore[attr-defined]

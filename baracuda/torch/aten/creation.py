@@ -8,6 +8,7 @@ import torch
 
 import baracuda
 from baracuda.torch.registry import serves
+from baracuda.torch.write import write
 
 aten = torch.ops.aten
 
@@ -79,7 +80,7 @@ def fill(x: Any, value: Any) -> Any:
 
 @serves(aten.fill.Tensor)
 def fill_tensor(x: Any, value: Any) -> Any:
-    return value
+    return write(torch.empty_like(x), value)
 
 
 @serves(aten.zero.default)

@@ -83,6 +83,16 @@ def batch_norm(x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bo
     return _batch_norm(x, weight, bias, mean, var, training, momentum, eps)
 
 
+@serves(aten._native_batch_norm_legit_functional.default)
+def batch_norm_functional(
+    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
+) -> tuple[Any, ...]:
+    """The running mean and variance are results, as `torch.compile` asks for them."""
+    if not training:
+        return *_batch_norm(x, weight, bias, mean, var, False, momentum, eps), mean, var
+    return baracuda.batch_norm(x, mean, var, weight, bias, True, momentum, eps, saved=True)  # type: ignore[no-any-return]
+
+
 @serves(aten._native_batch_norm_legit.no_stats)
 def batch_norm_no_stats(x: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
     return _batch_norm(x, weight, bias, None, None, True, momentum, eps)

@@ -7,8 +7,9 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import common, converted, number
+from baracuda.torch.aten.elements import common, number
 from baracuda.torch.registry import serves
+from baracuda.torch.write import write
 
 aten = torch.ops.aten
 
@@ -313,4 +314,4 @@ serves(aten.polar.default)(lambda length, angle: baracuda.polar(length, angle))
 
 @serves(aten.copy.default)
 def copy(x: Any, source: Any, non_blocking: bool = False) -> Any:
-    return converted(source, x.dtype)
+    return write(torch.empty_like(x), source)

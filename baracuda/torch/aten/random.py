@@ -5,6 +5,9 @@ So `torch.manual_seed`, `fork_rng` and saved states of that generator say what i
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -16,12 +19,39 @@ from baracuda.torch.write import write
 aten = torch.ops.aten
 
 
+_given = threading.local()
+
+
+@contextmanager
+def given_key(key: Any) -> Iterator[None]:
+    """The next draw has this key."""
+    _given.key = key
+    try:
+        yield
+    finally:
+        _given.key = None
+
+
 def new_key(like: Any, generator: Any = None) -> Any:
     """The key of the next draw, on the device of `like`."""
+    if (given := getattr(_given, "key", None)) is not None:
+        return given
     if generator is not None and generator.device.type != "cpu":
         raise baracuda.UnsupportedError(f"generator of {generator.device}: keys come from generators of the CPU")
-    words = torch.empty(1, dtype=torch.int64).random_(generator=generator).view(torch.uint32)
-    return words if like.device.type == "cpu" else words.to(like.device)
+    return _drawn_by_pytorch(1, generator, {like.device})[like.device][0]
+
+
+def new_keys(devices: Sequence[torch.device]) -> list[Any]:
+    """A key for each of these devices, as draws one after the other would have them."""
+    keys = _drawn_by_pytorch(len(devices), None, set(devices))
+    return [keys[d][i] for i, d in enumerate(devices)]
+
+
+def _drawn_by_pytorch(count: int, generator: Any, devices: set[torch.device]) -> dict[torch.device, Any]:
+    """Keys on each device, whatever modes there are around this one."""
+    with torch._C._DisableTorchDispatch():
+        keys = torch.empty(count, dtype=torch.int64).random_(generator=generator).view(torch.uint32).view(-1, 2)
+        return {d: keys if d.type == "cpu" else keys.to(d) for d in devices}
 
 
 @serves(aten.bernoulli_.float, aten.bernoulli.p)
@@ -78,12 +108,12 @@ def randn_like(x: Any, *, dtype: Any = None, device: Any = None, **ways: Any) ->
     return _drawn(baracuda.randn, x.shape, dtype or x.dtype, device or x.device)
 
 
-@serves(aten.uniform_.default)
+@serves(aten.uniform_.default, aten.uniform.default)
 def uniform(x: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
     return baracuda.rand(new_key(x, generator), tuple(x.shape), x.dtype, low=low, high=high)
 
 
-@serves(aten.normal_.default)
+@serves(aten.normal_.default, aten.normal_functional.default)
 def normal(x: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
     return baracuda.add(baracuda.mul(baracuda.randn(new_key(x, generator), tuple(x.shape), x.dtype), std), mean)
 
