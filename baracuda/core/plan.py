@@ -287,6 +287,9 @@ class Plan(ABC, Generic[D, A]):
         values = self._values(args)
         if call_recorder.AT_WORK:
             call_recorder.note_writes(v for s, v in zip(self.tensors, values, strict=True) if s.written and v is not None)
+            if (recorder := call_recorder.noting_plans()) is not None:
+                self._run_noted(recorder, stream, workspace, values, scalars)
+                return
         keys: list[Any] = []
         pointers: list[int] = []
         for table, value in zip(self._tables, values):  # noqa: B905  (equal lengths by construction; this is the hot path)
@@ -347,6 +350,17 @@ class Plan(ABC, Generic[D, A]):
                 entry.latest = None
             entry.verified[pointers] = executable
         executable.call(pointers, scratch, handle, scalars)
+
+    def _run_noted(
+        self, recorder: call_recorder.CallRecorder, stream: Any, workspace: Any, values: Sequence[Any], scalars: Scalars
+    ) -> None:
+        """A run of which the recorder is told whose launches it makes."""
+        tensors = self.checked(self.descriptor, values, Stream(self.device, self._handle(stream)))
+        first = len(recorder.steps)
+        self._run_checked(stream, workspace, values, scalars, None)
+        span = first, len(recorder.steps)
+        call = call_recorder.PlanCall(self.op, self._implementation, self.tensors, self.descriptor, tensors, scalars, *span)
+        recorder.plans.append(call)
 
     def _handle(self, stream: Any) -> int:
         return as_stream(stream, self.device).handle

@@ -1,0 +1,122 @@
+"""Merged steps as launches: a formula implementation of their graph, made once for each structure, and what it launches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from baracuda.core import locks
+from baracuda.core.call_recorder import CallRecorder, RecordedLaunch, recording
+from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind
+from baracuda.core.implementation import Executable, Layout, OperandLayout
+from baracuda.core.spec import TensorSpec
+from baracuda.formula.expr import Expr, input_, node, param, rebuild
+from baracuda.formula.functions import ROW_LENGTH
+from baracuda.formula.graph import Graph, Port
+from baracuda.frontends.fusing.formula_step import FormulaStep, Operand
+from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
+
+#: Executables of merged steps that are kept; the oldest go first. Their code stays loaded.
+MOST_EXECUTABLES = 4096
+_made: dict[tuple[object, ...], tuple[Executable, FormulaImplementation]] = {}
+_lock = locks.lock()
+
+
+@dataclass(frozen=True)
+class PlacedSpec(TensorSpec):
+    """A tensor whose shape, element and place in the iteration space are known."""
+
+    own: tuple[int, ...] = ()
+    kind: ElementKind = ElementKind.F32
+    along: tuple[int | None, ...] = ()
+
+    def expected_shape(self, descriptor: object) -> tuple[int, ...]:
+        return self.own
+
+    def formula_shape(self, descriptor: object) -> tuple[int, ...]:
+        return self.own
+
+    def expected_kind(self, descriptor: object) -> ElementKind:
+        return self.kind
+
+    def presence(self, descriptor: object) -> bool:
+        return True
+
+    def placement(self, descriptor: object, rank: int, own: int) -> tuple[int | None, ...]:
+        return self.along
+
+
+def _canonical(step: FormulaStep) -> tuple[Graph, dict[str, float]]:
+    """The graph with names by number, so that equal structures are equal graphs, and the values of its parameters."""
+    rank = len(step.shape)
+    tensor = {o.name: f"t{i}" for i, o in enumerate(step.operands)}
+    number = {n.attr: f"n{i}" for i, n in enumerate(p for p in step.graph.params if p.attr != ROW_LENGTH)}
+    axes = {o.name: len(o.gathered) for o in step.inputs}
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op == "input":
+            return input_(tensor[n.attr[0]], *n.attr[1:])
+        if n.op == "gather":
+            dims = tuple(range(rank, rank + axes[n.attr.name]))
+            return node("gather", args, n.kind, n.attr._replace(name=tensor[n.attr.name], dims=dims))
+        if n.op == "param":
+            return param(number.get(n.attr, n.attr), n.kind)
+        return rebuild(n, args)
+
+    mapped = step.graph.map(rewrite)
+
+    def port(p: Port) -> Port:
+        return Port(tensor[p.name], p.kind, p.axes)
+
+    coordinates = any(n.op == "coord" for n in mapped.nodes)
+    outputs = tuple((port(p), e) for p, e in mapped.outputs)
+    graph = Graph(tuple(map(port, mapped.inputs)), outputs, step.inner if coordinates else ())
+    return graph, {number[n]: v for n, v in step.numbers.items()}
+
+
+def _spec(o: Operand, name: str, shape: Sequence[int], *, written: bool) -> PlacedSpec:
+    followed = tuple(n if s else 1 for n, s in zip(shape, o.strides, strict=True))
+    own = (*followed, *(n for _, n in o.gathered))
+    along = (*range(len(shape)), *(None for _ in o.gathered))
+    return PlacedSpec(name, "", varies=o.axes, written=written, own=own, kind=o.kind, along=along)
+
+
+def executable_of(step: FormulaStep) -> tuple[Executable, dict[str, float]]:
+    """What computes a step, and the numbers that a launch brings; raises `UnsupportedError` where no schedule takes it."""
+    graph, numbers = _canonical(step)
+    layout: Layout = tuple(
+        OperandLayout((*o.strides, *(s for s, _ in o.gathered)), min(o.pointer & -o.pointer, 16) or 16) for o in step.operands
+    )
+    gathered = tuple(o.gathered for o in step.operands)
+    key = step.device, graph, step.shape, step.inner, layout, gathered
+    made = _made.get(key)
+    if made is None:
+        count = len(step.inputs)
+        specs = [_spec(o, f"t{i}", step.shape, written=i >= count) for i, o in enumerate(step.operands)]
+        problem = FormulaProblem(graph, step.shape, step.inner, numbers)
+        implementation = FormulaImplementation(step.device, problem, specs, None)
+        executable = implementation.executable(layout)
+        assert executable is not None
+        made = executable, implementation
+        with _lock:
+            while len(_made) >= MOST_EXECUTABLES:
+                _made.pop(next(iter(_made)))
+            _made[key] = made
+    return made[0], numbers
+
+
+class _Noting(CallRecorder):
+    """A recorder of launches that are not made."""
+
+    holds = True
+
+
+def launches(step: FormulaStep, recorder: CallRecorder, workspace: int, stream: int) -> list[RecordedLaunch]:
+    """What a step launches, with places told by the recorder of the call, which knows the workspace too."""
+    executable, numbers = executable_of(step)
+    noting = _Noting(recorder.extents)
+    with recording(noting):
+        executable.call([o.pointer for o in step.operands], workspace, stream, numbers)
+    assert noting.refused is None, noting.refused
+    return [s for s in noting.steps if isinstance(s, RecordedLaunch)]
