@@ -56,9 +56,11 @@ class RecordedLaunch:
 
 @dataclass(frozen=True)
 class PlanCall:
-    """One run of a plan: what it computed, of which tensors, and which of the recorder's steps are its launches.
+    """One run of a plan: what it computed, of which tensors, and which of the recorder's steps are its launches, from `first` to
+    before `last`.
 
-    `tensors` are those of the plan, in the order of `specs`, None for one that is left out; `scalars` the numbers of this run.
+    `tensors` are those of the plan, in the order of `specs`, None for one that is left out, and `places` where these were;
+    `scalars` are the numbers of this run.
     """
 
     op: str
@@ -66,6 +68,7 @@ class PlanCall:
     specs: Sequence[TensorSpec]
     descriptor: Any
     tensors: Sequence[TensorRef | None]
+    places: Sequence[AddressSource | None]
     scalars: Scalars
     first: int
     last: int

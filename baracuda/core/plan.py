@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -356,11 +357,13 @@ class Plan(ABC, Generic[D, A]):
     ) -> None:
         """A run of which the recorder is told whose launches it makes."""
         tensors = self.checked(self.descriptor, values, Stream(self.device, self._handle(stream)))
+        places = [None if t is None else recorder.place(t.pointer) for t in tensors]
         first = len(recorder.steps)
         self._run_checked(stream, workspace, values, scalars, None)
+        seen = [None if t is None else replace(t, owner=None) for t in tensors]  # the recorder holds no memory
         span = first, len(recorder.steps)
-        call = call_recorder.PlanCall(self.op, self._implementation, self.tensors, self.descriptor, tensors, scalars, *span)
-        recorder.plans.append(call)
+        how = self.op, self._implementation, self.tensors, self.descriptor
+        recorder.plans.append(call_recorder.PlanCall(*how, seen, places, scalars, *span))
 
     def _handle(self, stream: Any) -> int:
         return as_stream(stream, self.device).handle

@@ -26,6 +26,7 @@ from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call_cache import native, others_by_address, reports_on, unkept
 from baracuda.frontends.call_replay import Call, PythonFunction
+from baracuda.frontends.fusing import Fusion, fused
 from baracuda.frontends.kept import Step, launched, places_of, planned, prepared, recipe, spans_of
 from baracuda.frontends.program_checks import CheckFailed, failing
 from baracuda.frontends.program_graphs import use_graphs
@@ -65,7 +66,7 @@ class Program:
     writes
         Whether it may write to its arguments, and to what is held.
     fuse
-        Whether neighbouring launches are fused.
+        Whether launches become one where that changes no bit: formulas whose results others read element by element, or by rows.
     constant
         Whether what is held never changes: then what launches make of it alone, as packed weights are, is made once.
 
@@ -73,6 +74,8 @@ class Program:
     ----------
     why
         Why the call with the latest layouts that were new is not kept; None where it is.
+    fusion
+        What was fused for these layouts, and what was not and why (`print` it), of a program with `fuse`.
     """
 
     def __init__(
@@ -89,6 +92,7 @@ class Program:
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.held = tuple(held)
         self.why: str | None = None
+        self.fusion: Fusion | None = None
         self._reads, self._may_read, self._missed = False, True, 0
         self._held_by_id = {id(t): t for t in self.held}
         self._nothing = np.empty(1, np.uint8)  # stands for the tensors of a program that is given none
@@ -147,7 +151,7 @@ class Program:
         except Error as error:
             self.why = str(error)
             return self.function(*self._given(arguments)), None, ()
-        recorder = ProgramRecorder([extent_of(r) for r in refs], held, is_held if not self.fuse else lambda tensor: None)
+        recorder = ProgramRecorder([extent_of(r) for r in refs], held, is_held, plans=self.fuse)
         recorder.may_read = self._may_read
         with unkept(), recording(recorder), without_pytorch():
             result = self.function(*self._given(arguments))
@@ -232,8 +236,12 @@ class _Builder:
         )
 
     def _steps(self, results: frozenset[int]) -> Sequence[Step]:
-        """What is launched, in order: here launches are fused. `results` are the sources whose values somebody else sees."""
-        return self.recorder.steps
+        """What is launched, in order; `results` are the sources whose values somebody else sees."""
+        if not self.program.fuse:
+            return self.recorder.steps
+        fusion = fused(self.recorder, results)
+        self.program.fusion, self.recorder.first_write = fusion, fusion.first_write
+        return fusion.steps
 
     def _refuse(self) -> None:
         recorder = self.recorder

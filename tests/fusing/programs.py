@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import baracuda
-from baracuda.core.call_recorder import CallRecorder, RecordedLaunch, recording
+from baracuda.core.call_recorder import RecordedLaunch, recording
 from baracuda.core.device import Device
+from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.core.tensor import tensor_ref
 from baracuda.frontends.arrays import current_stream, extent_of
 from baracuda.frontends.call_cache import native
@@ -25,7 +26,7 @@ class Program:
         self.given = [np.array(a) for a in arguments]
         self.arguments = [baracuda.asarray(np.array(a), device=device) for a in arguments]
         refs = [tensor_ref(a) for a in self.arguments]
-        self.recorder = CallRecorder([extent_of(r) for r in refs], plans=True)
+        self.recorder = ProgramRecorder([extent_of(r) for r in refs], plans=True)
         within = watch_thread if native is None else native.watch_thread
         within(1)
         try:
@@ -36,7 +37,9 @@ class Program:
         assert self.recorder.refused is None, self.recorder.refused
         self.results = [tensor_ref(r) for r in (result if isinstance(result, tuple) else (result,))]
         self.steps = list(self.recorder.steps)
-        self.fusion: Fusion = fused(self.recorder, [extent_of(r)[1:] for r in self.results], len(self.arguments))
+        places = [self.recorder.place(r.pointer) for r in self.results]
+        self.places = [p for p in places if p is not None]
+        self.fusion: Fusion = fused(self.recorder, frozenset(p.source for p in self.places))
 
     def run(self, steps: Sequence[Any]) -> list[np.ndarray]:
         """The bits of the results, and of the arguments afterwards, of launches made in memory of their own."""
@@ -51,11 +54,8 @@ class Program:
             words = [addresses[p.source] + p.offset for p in step.places]
             step.launcher.launch(words[:-1], words[-1], stream, step.scalars)
         baracuda.synchronize()
-        found = []
-        for r in self.results:
-            place = self.recorder.place(r.pointer)
-            assert place is not None
-            found.append(_seen(_host((*given, *blocks)[place.source - 1]), place.offset, r))
+        memory = [*given, *blocks]
+        found = [_seen(_host(memory[p.source - 1]), p.offset, r) for p, r in zip(self.places, self.results, strict=True)]
         return [*found, *map(_host, given)]
 
     def check(self, launches: int | None = None) -> Program:

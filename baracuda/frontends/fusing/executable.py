@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from baracuda.core import locks
-from baracuda.core.call_recorder import CallRecorder, RecordedLaunch, recording
-from baracuda.core.device import Device
+from baracuda.core.call_recorder import AddressSource, CallRecorder, RecordedLaunch, recording
 from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import Expr, input_, node, param, rebuild
 from baracuda.formula.functions import ROW_LENGTH
 from baracuda.formula.graph import Graph, Port
+from baracuda.frontends.fusing.addresses import Addresses
 from baracuda.frontends.fusing.formula_step import FormulaStep, Operand
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
 
@@ -111,12 +111,18 @@ class _Noting(CallRecorder):
 
     holds = True
 
+    def __init__(self, addresses: Addresses) -> None:
+        super().__init__(())
+        self._addresses = addresses
 
-def launches(step: FormulaStep, recorder: CallRecorder, workspace: int, stream: int) -> list[RecordedLaunch]:
-    """What a step launches, with places told by the recorder of the call, which knows the workspace too."""
+    def place(self, pointer: int) -> AddressSource:
+        return self._addresses.place(pointer) if pointer else AddressSource(0, 0)
+
+
+def launches(step: FormulaStep, addresses: Addresses, workspace: int, stream: int) -> list[RecordedLaunch]:
+    """What a step launches, with its workspace at an address."""
     executable, numbers = executable_of(step)
-    noting = _Noting(recorder.extents)
+    noting = _Noting(addresses)
     with recording(noting):
         executable.call([o.pointer for o in step.operands], workspace, stream, numbers)
-    assert noting.refused is None, noting.refused
     return [s for s in noting.steps if isinstance(s, RecordedLaunch)]

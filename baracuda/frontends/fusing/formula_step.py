@@ -1,8 +1,7 @@
 """A step of a program that is a formula: its graph over an iteration space, and where each of its operands lies.
 
-A step begins as one run of a plan. Names of tensors and of numbers are its own, so that the graphs of two steps can become one;
-axes of extent 1 are gone, and neighbours that every operand walks as one are one axis, so that what is the same space has the same
-axes more often.
+A step begins as one run of a plan. Names of tensors and of numbers are its own, so that the graphs of two steps can become one.
+Axes of extent 1 are gone, and neighbours that every operand walks as one are one axis.
 """
 
 from __future__ import annotations

@@ -1,22 +1,20 @@
-"""The pass: the steps of a recorded call in, fewer steps with the same bits out, and what was merged."""
+"""The pass: the steps of a recorded program in, fewer steps with the same bits out, and what was merged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from baracuda.core.call_recorder import Allocated, CallRecorder, DeviceCheck, RecordedLaunch
+from baracuda.core.call_recorder import AddressSource, Allocated
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.program_recorder import ProgramRecorder
+from baracuda.frontends.fusing.addresses import Addresses
 from baracuda.frontends.fusing.dependencies import Node, nodes_of
 from baracuda.frontends.fusing.executable import executable_of, launches
 from baracuda.frontends.fusing.formula_step import FormulaStep
 from baracuda.frontends.fusing.partition import Group, Partition
 from baracuda.frontends.fusing.refusal import Refusal
-
-Step = RecordedLaunch | DeviceCheck
-#: Where the workspaces of merged steps are said to lie while their launches are noted: addresses that nothing has.
-_NOWHERE = 1 << 60
+from baracuda.frontends.kept import Step
 
 
 @dataclass(frozen=True)
@@ -31,32 +29,44 @@ class FusedStep:
         Its launches.
     formula
         What it computes, where that is known.
-    reason
-        Why it could be merged with nothing, where it is no formula.
+    opaque
+        Why it can be merged with nothing, where it is no formula.
     """
 
     members: tuple[tuple[int, str], ...]
     steps: tuple[Step, ...]
     formula: FormulaStep | None
-    reason: str = ""
+    opaque: str = ""
 
     def __str__(self) -> str:
         names = " + ".join(f"{number} {name}" for number, name in self.members)
         if self.formula is None:
-            return f"{names}: {self.reason}"
-        return f"{names}: {len(self.formula.inputs)} read, {len(self.formula.outputs)} written, over {self.formula.shape}"
+            return f"{names}: {self.opaque}"
+        extents = "x".join(map(str, self.formula.shape)) or "one element"
+        return f"{names}: {len(self.formula.inputs)} read, {len(self.formula.outputs)} written, over {extents}"
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """What the pass made of a call: its steps in order, and for pairs that stayed two, by their numbers, why."""
+    """What the pass made of a program.
+
+    Attributes
+    ----------
+    parts
+        Its steps, in order.
+    refusals
+        Pairs of steps, by their numbers, that have to do with each other and stayed two, with why.
+    first_write
+        How many launches and checks there are before the first that may write to what is not the program's own.
+    """
 
     parts: tuple[FusedStep, ...]
     refusals: tuple[tuple[int, int, Refusal], ...]
+    first_write: int | None
 
     @property
     def steps(self) -> list[Step]:
-        """All launches, in order."""
+        """All launches and checks, in order."""
         return [step for part in self.parts for step in part.steps]
 
     def __str__(self) -> str:
@@ -65,70 +75,64 @@ class Fusion:
         return "\n".join(lines)
 
 
-def fused(recorder: CallRecorder, returned: Sequence[tuple[int, int]], arguments: int) -> Fusion:
-    """The steps of a recorded call, merged where that changes no bit.
+def fused(recorder: ProgramRecorder, results: frozenset[int]) -> Fusion:
+    """The steps of a recorded program, merged where that changes no bit.
 
     Parameters
     ----------
     recorder
-        What has seen the call, with `plans`. Memory that merged steps need is added to what it knows as allocated.
-    returned
-        Where the memory of what the call returns begins and ends.
-    arguments
-        How many of the recorder's sources were there before the call: what is written to them lasts.
+        What has seen the program, with `plans`. Memory that merged steps need is added to what it knows as allocated.
+    results
+        The sources among what was allocated that the program returns.
     """
-    lasting = [*returned, *((low, high) for _, low, high in recorder.extents[:arguments])]
-    nodes = nodes_of(recorder, lasting)
+    addresses = Addresses(recorder, results)
+    nodes = nodes_of(recorder, addresses)
     partition = Partition(nodes)
     partition.merge()
     parts: list[FusedStep] = []
     refusals = list(partition.refusals)
+    first_write: int | None = None
     for g in partition.order:
         group = partition.groups[g]
-        part = _part(group, nodes, recorder)
-        if isinstance(part, Refusal):
-            refusals.append((group.members[0], group.members[-1], part))
-            parts += [_alone(nodes[m], recorder) for m in group.members]
-        else:
-            parts.append(part)
-    return Fusion(tuple(parts), tuple(refusals))
+        made = _made(group, nodes, recorder, addresses)
+        if isinstance(made, Refusal):
+            refusals.append((group.members[0], group.members[-1], made))
+            made = [_alone(nodes[m], None, str(made)) for m in group.members]
+        if first_write is None and any(_writes_others(nodes[m], addresses) for m in group.members):
+            first_write = sum(len(part.steps) for part in parts)
+        parts += made
+    return Fusion(tuple(parts), tuple(refusals), first_write)
 
 
-def _part(group: Group, nodes: Sequence[Node], recorder: CallRecorder) -> FusedStep | Refusal:
+def _made(group: Group, nodes: Sequence[Node], recorder: ProgramRecorder, addresses: Addresses) -> list[FusedStep] | Refusal:
+    """The steps that a group is: one, unless it cannot be made."""
     if len(group.members) == 1:
-        node = nodes[group.members[0]]
-        return FusedStep(_named(group.members, nodes), tuple(node.steps), group.step, group.opaque)
+        return [_alone(nodes[group.members[0]], group.step, group.opaque)]
     assert group.step is not None
     try:
         executable, _ = executable_of(group.step)
     except UnsupportedError as error:
         return Refusal(f"no schedule takes what they would be: {error}")
-    workspace = _workspace(recorder, executable.workspace_bytes)
+    workspace = _workspace(recorder, addresses, executable.workspace_bytes)
     (stream,) = recorder.streams
-    steps = launches(group.step, recorder, workspace, stream)
-    return FusedStep(_named(group.members, nodes), tuple(steps), group.step)
+    steps = launches(group.step, addresses, workspace, stream)
+    return [FusedStep(tuple((m, nodes[m].name) for m in group.members), tuple(steps), group.step)]
 
 
-def _alone(node: Node, recorder: CallRecorder) -> FusedStep:
-    return FusedStep(_named([node.number], [*[node] * (node.number + 1)]), tuple(node.steps), None, "it was not merged")
+def _alone(node: Node, step: FormulaStep | None, opaque: str) -> FusedStep:
+    return FusedStep(((node.number, node.name),), tuple(node.steps), step, opaque)
 
 
-def _named(members: Sequence[int], nodes: Sequence[Node]) -> tuple[tuple[int, str], ...]:
-    return tuple((m, _name(nodes[m])) for m in members)
+def _writes_others(node: Node, addresses: Addresses) -> bool:
+    """Whether a node may write to what is not the program's own."""
+    if node.call is None:
+        return not node.is_check and any(addresses.is_foreign(b) for b in node.blocks)
+    return any(addresses.is_foreign(addresses.block(t.pointer)) for _, t in node.writes)
 
 
-def _name(node: Node) -> str:
-    if node.call is not None:
-        return node.call.op
-    return "check" if node.is_check else "launch"
-
-
-def _workspace(recorder: CallRecorder, nbytes: int) -> int:
-    """Memory of the call that a merged step scribbles on."""
+def _workspace(recorder: ProgramRecorder, addresses: Addresses, nbytes: int) -> int:
+    """The address of memory of the program that a merged step scribbles on."""
     if not nbytes:
         return 0
-    like: Any = recorder.allocated[0].like if recorder.allocated else None
-    ends = [high for _, _, high in recorder.extents if high >= _NOWHERE]
-    pointer = max(ends, default=_NOWHERE) + 4096 & -4096
-    recorder.allocate(Allocated(None, pointer, nbytes, like))
-    return pointer
+    recorder.allocated.append(Allocated(None, 0, nbytes, None))
+    return addresses.of(AddressSource(recorder.tensors + len(recorder.allocated), 0))

@@ -26,8 +26,10 @@ from baracuda.frontends.fusing.spaces import Digits, matched, over_digits
 MOST_OPERANDS, MOST_NODES = 20, 400
 #: Functions that cost more than a few operations: they are not computed again for each element of a broadcast.
 _CHEAP = frozenset(
-    ["add", "sub", "mul", "neg", "abs", "fma", "max", "min", "cast", "select", "and", "or", "xor", "not", "shl", "shr", "bitcast"]
-    + ["eq", "ne", "lt", "le", "gt", "ge", "const", "param", "input", "coord", "round_to_bf16", "round_to_f16"]
+    [
+        *("add", "sub", "mul", "neg", "abs", "fma", "max", "min", "cast", "bitcast", "select", "round_to_bf16", "round_to_f16"),
+        *("and", "or", "xor", "not", "shl", "shr", "eq", "ne", "lt", "le", "gt", "ge", "const", "param", "input", "coord"),
+    ]
 )
 #: Nodes of an expression that is computed again for each element of a broadcast, at most.
 MOST_AGAIN = 12

@@ -40,7 +40,7 @@ class Partition:
         self.refusals: list[tuple[int, int, Refusal]] = []
         self._refused: set[tuple[int, ...]] = set()
         for n in nodes:
-            found = "it is no run of a plan" if n.call is None else step_of(n.call, n.number)
+            found = "no plan makes it" if n.call is None else step_of(n.call, n.number)
             known = isinstance(found, FormulaStep)
             step, why = (found, "") if known else (None, str(found))
             self.groups[n.number] = Group([n.number], step, why, set(n.before), set(n.after))  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """Two iteration spaces as one: which axis of one is which of the other, told by a tensor that both walk.
 
-An axis is cut into *digits*, as a number is: an axis of 32 elements next to one of 4 in the other space becomes digits of 8 and 4.
-Two axes that step through the same memory by the same strides are the same digits. What a tensor does not vary along is matched by
-its place among such axes: it is the same for any order of them.
+An axis is cut into *digits*, as a number is: an axis of 32 elements next to one of 4 in the other space becomes digits of 8 and
+4. Two axes that step through the same memory by the same strides are the same digits. What a tensor does not vary along is
+matched by its place among such axes: it is the same for any order of them.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class _Cutter:
 def matched(first: FormulaStep, a: Operand, second: FormulaStep, b: Operand) -> Digits | Refusal:
     """The spaces of two steps as one, in which these operands of theirs are the same elements.
 
-    Axes that neither operand varies along are the same where they have as many elements; those that one does not vary along, where
-    the other space has none, are that space's alone.
+    Axes that neither operand varies along are the same where they have as many elements; those that one does not vary along,
+    where the other space has none, are that space's alone.
     """
     if not a.same_start(b) or a.gathered or b.gathered:
         return Refusal("they begin at different elements")
