@@ -164,3 +164,37 @@ def test_a_kept_program_is_fused() -> None:
     assert program.kept == 1
     assert program.fusion is not None
     assert len(program.fusion.steps) == 1
+
+
+PRODUCTS: dict[str, tuple[Callable[..., Any], list[np.ndarray], int]] = {
+    "bias, gelu": (lambda x, w, v: b.gelu(b.add(b.matmul(x, w), v)), [drawn(40, 70), drawn(70, 50), drawn(50)], 1),
+    "bf16": (lambda x, w, v: gelu(b.add(b.matmul(x, w), v)), [drawn(*s, kind=BF16) for s in ((40, 70), (70, 50), (50,))], 1),
+    "f16, then a residual": (
+        lambda x, w, r: b.add(r, b.mul(b.matmul(x, w), 0.5)),
+        [drawn(5, 30, kind=F16), drawn(30, 33, kind=F16), drawn(5, 33, kind=F16)],
+        1,
+    ),
+    "batches": (lambda x, w: b.relu(b.matmul(x, w)), [drawn(3, 20, 30), drawn(3, 30, 10)], 1),
+    "batches of rows": (lambda x, w, v: b.add(b.matmul(x, w), v), [drawn(3, 20, 30), drawn(30, 10), drawn(3, 1, 10)], 2),
+    "its transpose": (lambda x, w: b.mul(b.matmul(x, w).T, 2.0), [drawn(20, 30), drawn(30, 10)], 1),
+    "gated": (
+        lambda x, w, v: b.mul(b.silu(b.matmul(x, w)), b.matmul(x, v)),
+        [drawn(20, 30), *(drawn(30, 10, seed=i) for i in (1, 2))],
+        2,
+    ),
+    "with a norm": (lambda x, w: softmax(b.mul(b.matmul(x, w), 0.1)), [drawn(20, 30), drawn(30, 10)], 2),
+    "in place": (lambda x, w, y: b.add(y, b.matmul(x, w), out=y), [drawn(20, 30), drawn(30, 10), drawn(20, 10)], 1),
+    "over a factor": (lambda x, w: b.add(x, b.matmul(x, w), out=x), [drawn(30, 30), drawn(30, 30)], 2),
+    "integers": (lambda x, w: b.mul(b.matmul(x, w), 3), [np.ones((4, 9), np.int32), np.ones((9, 5), np.int32)], 1),
+    "convolution": (lambda x, w, v: b.relu(b.add(b.conv2d(x, w), v)), [drawn(2, 3, 9, 9), drawn(4, 3, 3, 3), drawn(4, 1, 1)], 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_what_follows_a_product_is_done_to_its_sums(name: str, machine: Machine) -> None:
+    function, arguments, launches = PRODUCTS[name]
+    Program(function, arguments, machine.stream.device).check(launches)
+
+
+def test_what_nobody_reads_is_not_computed(machine: Machine) -> None:
+    Program(lambda x: (b.exp(b.exp(x)), b.mul(x, 2.0))[1], [drawn(16, 16)], machine.stream.device).check(1)

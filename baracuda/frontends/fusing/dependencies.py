@@ -10,7 +10,11 @@ from baracuda.core.layout import byte_range, is_contiguous, may_share
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.fusing.addresses import Addresses
 from baracuda.frontends.kept import Step, places_of
+from baracuda.lowering.convolution.implementation import ConvolutionImplementation
+from baracuda.lowering.matmul.implementation import MatmulImplementation
 from baracuda.lowering.nest.implementation import FormulaImplementation
+
+_PURE = FormulaImplementation, MatmulImplementation, ConvolutionImplementation
 
 
 @dataclass
@@ -31,6 +35,10 @@ class Node:
         For each tensor that it writes, the nodes that read what it wrote.
     lasting
         The tensors that it writes and somebody may read after the program.
+    writes_others
+        Whether it may write to memory that is not the program's own.
+    is_unused
+        Whether nobody reads what it writes, so that it need not run.
     """
 
     number: int
@@ -43,6 +51,13 @@ class Node:
     after: set[int] = field(default_factory=set)
     readers: dict[int, set[int]] = field(default_factory=dict)
     lasting: set[int] = field(default_factory=set)
+    writes_others: bool = False
+    is_unused: bool = False
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it does nothing but write what it says, without reading that."""
+        return self.call is not None and isinstance(self.call.implementation, _PURE)
 
     @property
     def is_check(self) -> bool:
@@ -68,16 +83,19 @@ def nodes_of(recorder: CallRecorder, addresses: Addresses) -> list[Node]:
     nodes = list(_nodes(recorder, addresses))
     written: dict[int, list[_Access]] = {}
     read: dict[int, list[_Access]] = {}
-    barrier: int | None = None
-    for n in nodes:
-        if n.is_check:  # where it fails, the program is run anew, up to there and no further
-            barrier = n.number
-            n.before.update(range(n.number))
-        elif barrier is not None:
-            n.before.add(barrier)
+    check, foreign = list[int](), list[int]()
+    for (
+        n
+    ) in nodes:  # where a check fails, the program is run anew: what it has written to others' memory until then stays as it is
+        if n.is_check:
+            n.before.update(foreign)
+            check.append(n.number)
+        if n.writes_others:
+            n.before.update(check)
+            foreign.append(n.number)
         accesses = [(_block(addresses, t), _Access(n.number, t, i), True) for i, t in n.writes]
         accesses += [(_block(addresses, t), _Access(n.number, t, i), False) for i, t in n.reads]
-        accesses += [(b, _Access(n.number, None, -1), is_write) for b in n.blocks for is_write in (False, True)]
+        accesses += [(b, _Access(n.number, None, -1), is_write) for b in n.blocks for is_write in (False, not n.is_check)]
         for b, access, is_write in accesses:
             for other in written.get(b, ()):
                 if other.node != n.number and _meet(other, access):
@@ -91,9 +109,13 @@ def nodes_of(recorder: CallRecorder, addresses: Addresses) -> list[Node]:
                 written[b] = [o for o in written.get(b, ()) if not _covers(access, o)]
             (written if is_write else read).setdefault(b, []).append(access)
         n.lasting = {i for i, t in n.writes if addresses.lasts(byte_range(t)[0])}
+    for n in reversed(nodes):
+        if n.is_pure and not n.lasting and all(nodes[m].is_unused for readers in n.readers.values() for m in readers):
+            n.is_unused = True
     for n in nodes:
         for m in n.before:
             nodes[m].after.add(n.number)
+        n.readers = {i: {m for m in readers if not nodes[m].is_unused} for i, readers in n.readers.items()}
     return nodes
 
 
@@ -107,26 +129,27 @@ def _nodes(recorder: CallRecorder, addresses: Addresses) -> Iterable[Node]:
         if call is None:
             starts = [addresses.of(p) for s in node.steps for p in places_of(s)]
             node.blocks = frozenset(addresses.block(a) for a in starts if a)
+            node.writes_others = not node.is_check and any(addresses.is_foreign(b) for b in node.blocks)
         else:
             _fill(node, call, addresses)
+            node.writes_others = any(addresses.is_foreign(_block(addresses, t)) for _, t in node.writes)
         yield node
         at, number = last, number + 1
 
 
 def _fill(node: Node, call: PlanCall, addresses: Addresses) -> None:
-    """Say what a run of a plan reads and writes. A formula does not read what it writes; of other plans that is not known."""
+    """Say what a run of a plan reads and writes. Whether one that is not pure reads what it writes is not known."""
     tensors = [
         t if t is None or p is None else replace(t, pointer=addresses.of(p))
         for t, p in zip(call.tensors, call.places, strict=True)
     ]
     node.call = replace(call, tensors=tensors)
-    formula = isinstance(call.implementation, FormulaImplementation)
     for i, (spec, tensor) in enumerate(zip(call.specs, tensors, strict=True)):
         if tensor is None or 0 in tensor.shape:
             continue
         if spec.written:
             node.writes.append((i, tensor))
-        if not (spec.written and formula):
+        if not (spec.written and node.is_pure):
             node.reads.append((i, tensor))
 
 

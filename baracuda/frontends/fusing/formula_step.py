@@ -13,6 +13,7 @@ from math import prod
 from baracuda.core.call_recorder import PlanCall
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import UnsupportedError
 from baracuda.core.host import value_of
 from baracuda.core.implementation import layout_of
 from baracuda.core.lazy import cached_property
@@ -20,6 +21,10 @@ from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Axes, Expr, const, coord, input_, node, param, rebuild
 from baracuda.formula.functions import ROW_LENGTH
 from baracuda.formula.graph import Graph, Port
+from baracuda.lowering.convolution.implementation import ConvolutionImplementation
+from baracuda.lowering.convolution.problem import ConvolutionProblem
+from baracuda.lowering.matmul.implementation import MatmulImplementation
+from baracuda.lowering.matmul.problem import PRODUCT, MatmulProblem
 from baracuda.lowering.nest.implementation import FormulaImplementation
 from baracuda.lowering.nest.problem import position_from
 
@@ -53,10 +58,21 @@ class Operand:
 
 
 @dataclass(frozen=True)
+class Product:
+    """A matrix product or convolution: its problem, and the addresses and the memory of its factors."""
+
+    problem: MatmulProblem | ConvolutionProblem
+    pointers: tuple[int, ...]
+    factors: tuple[TensorRef, ...]
+
+
+@dataclass(frozen=True)
 class FormulaStep:
     """A formula over a space. A row runs along the `inner` axes; a formula without reductions has none.
 
-    `inputs` and `outputs` are in the order of the graph's; `numbers` are the values of its parameters, by name.
+    `inputs` and `outputs` are in the order of the graph's; `numbers` are the values of its parameters, by name. What is done to
+    the sums of a `product` is such a formula, too, over the product's axes in their order: its graph has the sums for inputs that
+    are no tensors, ahead of the others.
     """
 
     device: Device
@@ -66,6 +82,12 @@ class FormulaStep:
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
     numbers: Mapping[str, float]
+    product: Product | None = None
+
+    @property
+    def sums(self) -> tuple[Port, ...]:
+        """The ports that are no tensors."""
+        return self.graph.inputs[: len(self.graph.inputs) - len(self.inputs)]
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -90,7 +112,7 @@ class FormulaStep:
 
     def covers(self, operand: Operand) -> bool:
         """Whether an operand has an element of its own for each point of the space."""
-        return all(operand.strides)
+        return all(s or n == 1 for s, n in zip(operand.strides, self.shape, strict=True))
 
     def memory(self, operand: Operand) -> TensorRef:
         return operand.memory(self.shape, self.device)
@@ -114,6 +136,8 @@ class FormulaStep:
 def step_of(call: PlanCall, number: int) -> FormulaStep | str:
     """The step that a run of a plan is; why it is none."""
     implementation = call.implementation
+    if isinstance(implementation, (MatmulImplementation, ConvolutionImplementation)):
+        return _product(call, implementation, number)
     if not isinstance(implementation, FormulaImplementation):
         return "it is no formula"
     problem, places = implementation.laid(layout_of(call.tensors), primitives=False)
@@ -170,7 +194,7 @@ def step_of(call: PlanCall, number: int) -> FormulaStep | str:
     outputs = tuple((replace(p, name=named[p.name]), e) for p, e in mapped.outputs)
     count = len(inputs)
     step = FormulaStep(
-        call.implementation.device,  # type: ignore[attr-defined]
+        implementation.device,
         Graph(inputs, outputs, inner),
         shape,
         inner,
@@ -179,6 +203,54 @@ def step_of(call: PlanCall, number: int) -> FormulaStep | str:
         numbers,
     )
     return _reduced(step, rows)
+
+
+def _product(call: PlanCall, implementation: MatmulImplementation | ConvolutionImplementation, number: int) -> FormulaStep | str:
+    """What a product does to its sums."""
+    try:
+        problem, places = implementation.placed(layout_of(call.tensors))
+    except UnsupportedError as error:
+        return str(error)
+    tensors = [(call.tensors[i], i, offset) for i, offset in places]
+    count = len(places) - len(problem.operands)
+    if count != 2:
+        return "it is a product of complex numbers"
+    if isinstance(problem, MatmulProblem):
+        shape: tuple[int, ...] = (*problem.batch, problem.m, problem.n)
+    else:
+        shape = (problem.batch, problem.groups, *problem.outputs, problem.columns)
+    if not all(shape):
+        return "it has no elements"
+    graph = problem.epilogue
+    ports = [p for p in (*graph.inputs, *(p for p, _ in graph.outputs)) if p.name != PRODUCT]
+    operands = []
+    for port, o, (t, i, offset) in zip(ports, problem.operands, tensors[count:], strict=True):
+        assert t is not None
+        strides = tuple(s if n != 1 else 0 for s, n in zip(o.strides, shape, strict=True))
+        operands.append(Operand(f"{number}:{port.name}", port.kind, Axes.FULL, t.pointer + offset, strides, (), (number, i)))
+    given = call.descriptor.parameters if call.scalars is None else call.scalars
+    numbers = {f"{number}:{n.attr}": value_of(n.attr, given) for n in graph.params}
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op == "input" and n.attr[0] != PRODUCT:
+            return input_(f"{number}:{n.attr[0]}", *n.attr[1:])
+        return param(f"{number}:{n.attr}", n.kind) if n.op == "param" else rebuild(n, args)
+
+    mapped = graph.map(rewrite)
+    inputs, outputs = operands[: len(graph.inputs) - 1], operands[len(graph.inputs) - 1 :]
+    sums = tuple(p for p in graph.inputs if p.name == PRODUCT)
+    results = tuple(zip(ports_of(outputs), (e for _, e in mapped.outputs), strict=True))
+    factors = [t for t, _, _ in tensors[:count] if t is not None]
+    return FormulaStep(
+        implementation.device,
+        Graph((*sums, *ports_of(inputs)), results),
+        shape,
+        (False,) * len(shape),
+        tuple(inputs),
+        tuple(outputs),
+        numbers,
+        Product(problem, tuple(t.pointer for t in factors), tuple(factors)),
+    )
 
 
 def _reduced(step: FormulaStep, rows: bool) -> FormulaStep | str:

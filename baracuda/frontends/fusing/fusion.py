@@ -98,7 +98,7 @@ def fused(recorder: ProgramRecorder, results: frozenset[int]) -> Fusion:
         if isinstance(made, Refusal):
             refusals.append((group.members[0], group.members[-1], made))
             made = [_alone(nodes[m], None, str(made)) for m in group.members]
-        if first_write is None and any(_writes_others(nodes[m], addresses) for m in group.members):
+        if first_write is None and any(nodes[m].writes_others for m in group.members):
             first_write = sum(len(part.steps) for part in parts)
         parts += made
     return Fusion(tuple(parts), tuple(refusals), first_write)
@@ -107,7 +107,8 @@ def fused(recorder: ProgramRecorder, results: frozenset[int]) -> Fusion:
 def _made(group: Group, nodes: Sequence[Node], recorder: ProgramRecorder, addresses: Addresses) -> list[FusedStep] | Refusal:
     """The steps that a group is: one, unless it cannot be made."""
     if len(group.members) == 1:
-        return [_alone(nodes[group.members[0]], group.step, group.opaque)]
+        node = nodes[group.members[0]]
+        return [] if node.is_unused else [_alone(node, group.step, group.opaque)]
     assert group.step is not None
     try:
         executable, _ = executable_of(group.step)
@@ -121,13 +122,6 @@ def _made(group: Group, nodes: Sequence[Node], recorder: ProgramRecorder, addres
 
 def _alone(node: Node, step: FormulaStep | None, opaque: str) -> FusedStep:
     return FusedStep(((node.number, node.name),), tuple(node.steps), step, opaque)
-
-
-def _writes_others(node: Node, addresses: Addresses) -> bool:
-    """Whether a node may write to what is not the program's own."""
-    if node.call is None:
-        return not node.is_check and any(addresses.is_foreign(b) for b in node.blocks)
-    return any(addresses.is_foreign(addresses.block(t.pointer)) for _, t in node.writes)
 
 
 def _workspace(recorder: ProgramRecorder, addresses: Addresses, nbytes: int) -> int:

@@ -28,7 +28,25 @@ MOST_OPERANDS, MOST_NODES = 20, 400
 _CHEAP = frozenset(
     [
         *("add", "sub", "mul", "neg", "abs", "fma", "max", "min", "cast", "bitcast", "select", "round_to_bf16", "round_to_f16"),
-        *("and", "or", "xor", "not", "shl", "shr", "eq", "ne", "lt", "le", "gt", "ge", "const", "param", "input", "coord"),
+        *(
+            "and",
+            "or",
+            "xor",
+            "not",
+            "shl",
+            "shr",
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "const",
+            "param",
+            "input",
+            "coord",
+            "gather",
+        ),
     ]
 )
 #: Nodes of an expression that is computed again for each element of a broadcast, at most.
@@ -38,6 +56,8 @@ MOST_AGAIN = 12
 def merged(first: FormulaStep, second: FormulaStep, needed: frozenset[str]) -> FormulaStep | Refusal:
     """The step that does what `first` and then `second` do. `needed` names the outputs of both that anybody reads besides the two
     steps."""
+    if second.product is not None:
+        return Refusal("a product reads each element of its factors many times")
     if len(first.operands) + len(second.operands) > 2 * MOST_OPERANDS:
         return Refusal("together they have too many operands")
     refusal = Refusal("they have no memory in common")
@@ -83,6 +103,8 @@ def _arranged(
     first: FormulaStep, second: FormulaStep, digits: Digits, needed: frozenset[str]
 ) -> tuple[list[int], tuple[bool, ...], tuple[bool, bool]] | Refusal:
     """The order of the digits in the merged space, which of them are inner, and which of the steps has none of the inner ones."""
+    if first.product is not None:
+        return _after_product(first, second, digits)
     own = [[d for axis in axes for d in axis] for axes in (digits.first, digits.second)]
     rows = [[d for axis, i in zip(axes, s.inner, strict=True) if i for d in axis] for axes, s in _sides(first, second, digits)]
     every = set(range(len(digits.extents)))
@@ -119,6 +141,23 @@ def _arranged(
     return order, tuple(d in along for d in order), (narrow[0], narrow[1])
 
 
+def _after_product(
+    first: FormulaStep, second: FormulaStep, digits: Digits
+) -> tuple[list[int], tuple[bool, ...], tuple[bool, bool]] | Refusal:
+    """The same where the first is what is done to a product's sums."""
+    if second.has_rows:
+        return Refusal("no element of a product's result is there before its row is")
+    if any(n.op in ("coord", "gather", "loop") for n in second.graph.nodes):
+        return Refusal("a product's results are not computed on by index")
+    if any(len(axis) != 1 for axis in digits.first):
+        return Refusal("the product's axes would have to be cut")
+    order = [d for axis in digits.first for d in axis]
+    every = {d for d, n in enumerate(digits.extents) if n != 1}
+    if any({d for d in own if digits.extents[d] != 1} != every for own in (order, [d for axis in digits.second for d in axis])):
+        return Refusal("they have different elements")
+    return order, (False,) * len(order), (False, False)
+
+
 def _sides(first: FormulaStep, second: FormulaStep, digits: Digits) -> list[tuple[tuple[tuple[int, ...], ...], FormulaStep]]:
     return [(digits.first, first), (digits.second, second)]
 
@@ -135,8 +174,11 @@ def _conflict(one: FormulaStep, two: FormulaStep) -> Refusal | None:
             if not o.lies_as(out) and may_share(one.memory(out), two.memory(o)):
                 return Refusal("the second touches elements of the first's result in another arrangement")
     for out in two.outputs:
+        for factor in one.product.factors if one.product is not None else ():
+            if may_share(factor, two.memory(out)):
+                return Refusal("the second writes to a factor of the product")
         for o in one.inputs:
-            if may_share(one.memory(o), two.memory(out)) and (o.gathered or not o.lies_as(out) or not all(out.strides)):
+            if may_share(one.memory(o), two.memory(out)) and (o.gathered or not o.lies_as(out) or not two.covers(out)):
                 return Refusal("the second writes what the first reads in another arrangement")
     return None
 
@@ -184,9 +226,12 @@ def _substituted(
                 named[known] = replace(named[known], axes=named[known].axes | axes_of(o, given))
             renamed[o.name] = named[known].name
     axes = {o.name: o.axes for o in named}
+    sums = {p.name for p in one.sums}
     values: dict[str, Expr] = {}
 
     def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op == "input" and n.attr[0] in sums:
+            return n
         if n.op == "input":
             name = n.attr[0]
             return values[taken[name].name] if name in taken else input_(renamed[name], n.attr[1], axes[renamed[name]])
@@ -228,7 +273,7 @@ def _finished(
     inputs, outputs = tuple(o for o in named if o.name in read), tuple(o for o, _ in results)
     if len(inputs) + len(outputs) > MOST_OPERANDS:
         return Refusal(f"it would have {len(inputs) + len(outputs)} operands")
-    graph = Graph(ports_of(inputs), tuple(zip(ports_of(outputs), (e for _, e in results), strict=True)), inner)
+    graph = Graph((*one.sums, *ports_of(inputs)), tuple(zip(ports_of(outputs), (e for _, e in results), strict=True)), inner)
     if len(graph.nodes) > MOST_NODES:
         return Refusal(f"its formula would have {len(graph.nodes)} nodes")
     if (one.pools or two.pools) and not pools(graph, one.shape, inner):
@@ -236,4 +281,5 @@ def _finished(
     numbers = {**one.numbers, **two.numbers}
     used = {n.attr for n in graph.params}
     numbers = {n: v for n, v in numbers.items() if n in used}
-    return coalesced(FormulaStep(one.device, graph, one.shape, inner, inputs, outputs, numbers))
+    step = FormulaStep(one.device, graph, one.shape, inner, inputs, outputs, numbers, one.product)
+    return coalesced(step) if one.product is None else step

@@ -47,10 +47,11 @@ class Partition:
 
     def merge(self) -> None:
         """Merge what can be, consumers into their producers first, then steps that read the same memory."""
-        for n in self.nodes:
-            self._absorb(n.number)
-        for n in self.nodes:
-            self._join(n.number)
+        used = [n.number for n in self.nodes if not n.is_unused]
+        for n in used:
+            self._absorb(n)
+        for n in used:
+            self._join(n)
 
     def _absorb(self, number: int) -> None:
         """Merge the group of a node with the groups that it reads from, the latest first."""
@@ -67,6 +68,7 @@ class Partition:
         found = [
             b for b in group.before
             if self.groups[b].step is not None
+            and not self.nodes[b].is_unused
             and any(readers & members for m in self.groups[b].members for readers in self.nodes[m].readers.values())
         ]  # fmt: skip
         return sorted(found, key=lambda g: self.place[g], reverse=True)
@@ -85,7 +87,11 @@ class Partition:
         pointers = {o.pointer for o in step.inputs if step.covers(o)}
         for g in self.order[self.place[here] + 1 :]:
             other = self.groups[g].step
-            if other is not None and any(o.pointer in pointers and other.covers(o) for o in other.inputs):
+            if (
+                other is not None
+                and not self.nodes[g].is_unused
+                and any(o.pointer in pointers and other.covers(o) for o in other.inputs)
+            ):
                 yield g
 
     def _try(self, a: int, b: int) -> bool:
