@@ -84,7 +84,7 @@ def softplus(x: Any) -> Any:
 
 
 def small_integers(x: Any) -> Any:
-    return b.mul(b.add(b.mul(x, 3), 100), 7)
+    return b.mul(b.maximum(b.mul(x, 3), 5), 7)  # the product wraps before it is compared
 
 
 def in_threes(x: Any) -> Any:
