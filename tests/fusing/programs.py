@@ -13,8 +13,7 @@ from baracuda.core.device import Device
 from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.core.tensor import tensor_ref
 from baracuda.frontends.arrays import current_stream, extent_of
-from baracuda.frontends.call_cache import native
-from baracuda.frontends.call_replay import watch_thread
+from baracuda.frontends.call_cache import unkept
 from baracuda.frontends.fusing import Fusion, fused
 
 
@@ -27,13 +26,8 @@ class Program:
         self.arguments = [baracuda.asarray(np.array(a), device=device) for a in arguments]
         refs = [tensor_ref(a) for a in self.arguments]
         self.recorder = ProgramRecorder([extent_of(r) for r in refs], plans=True)
-        within = watch_thread if native is None else native.watch_thread
-        within(1)
-        try:
-            with recording(self.recorder):
-                result = function(*self.arguments)
-        finally:
-            within(-1)
+        with unkept(), recording(self.recorder):
+            result = function(*self.arguments)
         assert self.recorder.refused is None, self.recorder.refused
         self.results = [tensor_ref(r) for r in (result if isinstance(result, tuple) else (result,))]
         self.steps = list(self.recorder.steps)

@@ -27,9 +27,9 @@ class Addresses:
     """
 
     def __init__(self, recorder: ProgramRecorder, results: frozenset[int]) -> None:
-        self._arguments, self._allocated, self._results = recorder.extents, recorder.allocated, results
+        self._arguments, self._allocated, self._results = recorder.extents[: recorder.tensors], recorder.allocated, results
         self._starts: list[int] = []
-        self._blocks = _Blocks((low, high) for _, low, high in (*recorder.extents, *recorder.held))
+        self._blocks = _Blocks((low, high) for _, low, high in (*self._arguments, *recorder.held))
         self._grow()
 
     def _grow(self) -> None:
