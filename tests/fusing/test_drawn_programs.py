@@ -104,7 +104,7 @@ def view(draw: Any, x: Any) -> Any:
             return None
     if not x.shape or x.shape[0] < 2:
         return None
-    return {"half": x[: x.shape[0] // 2], "row": x[1], "step": x[::2]}[way]
+    return {"half": x[: x.shape[0] // 2], "row": x[1] if len(x.shape) > 1 else x[1:2], "step": x[::2]}[way]
 
 
 @given(st.data())
