@@ -23,7 +23,7 @@ class Program:
     def __init__(self, function: Callable[..., Any], arguments: Sequence[np.ndarray], device: Device) -> None:
         self.device = device
         self.given = [np.array(a) for a in arguments]
-        self.arguments = [baracuda.asarray(np.array(a), device=device) for a in arguments]
+        self.arguments = [baracuda.to_device(np.array(a), device) for a in arguments]
         refs = [tensor_ref(a) for a in self.arguments]
         self.recorder = ProgramRecorder([extent_of(r) for r in refs], plans=True)
         with unkept(), recording(self.recorder):
@@ -37,10 +37,8 @@ class Program:
 
     def run(self, steps: Sequence[Any]) -> list[np.ndarray]:
         """The bits of the results, and of the arguments afterwards, of launches made in memory of their own."""
-        given = [baracuda.asarray(np.array(a), device=self.device) for a in self.given]
-        blocks = [
-            baracuda.asarray(np.full(max(a.nbytes, 1), 0xFF, np.uint8), device=self.device) for a in self.recorder.allocated
-        ]
+        given = [baracuda.to_device(np.array(a), self.device) for a in self.given]
+        blocks = [baracuda.to_device(np.full(max(a.nbytes, 1), 0xFF, np.uint8), self.device) for a in self.recorder.allocated]
         addresses = [0, *(tensor_ref(t).pointer for t in (*given, *blocks))]
         stream = current_stream(self.arguments[0], self.device).handle
         for step in steps:
@@ -49,8 +47,8 @@ class Program:
             step.launcher.launch(words[:-1], words[-1], stream, step.scalars)
         baracuda.synchronize()
         memory = [*given, *blocks]
-        found = [_seen(_host(memory[p.source - 1]), p.offset, r) for p, r in zip(self.places, self.results, strict=True)]
-        return [*found, *map(_host, given)]
+        found = [_seen(memory[p.source - 1].numpy(), p.offset, r) for p, r in zip(self.places, self.results, strict=True)]
+        return [*found, *(np.array(g.numpy()) for g in given)]
 
     def check(self, launches: int | None = None) -> Program:
         """Raise unless the fused launches have the bits of the others, and are so many."""
@@ -60,10 +58,6 @@ class Program:
         if launches is not None:
             assert len(self.fusion.steps) == launches, self.fusion
         return self
-
-
-def _host(array: Any) -> np.ndarray:
-    return np.array(array) if isinstance(array, np.ndarray) else np.array(array.to_device("cpu"))
 
 
 def _seen(block: np.ndarray, offset: int, ref: Any) -> np.ndarray:

@@ -42,7 +42,7 @@ class Drawing:
     def step(self, what: str, known: list[Any]) -> Any:
         draw = self.data.draw
         x = draw_one(draw, known)
-        kind = kind_of(x)
+        kind = x.kind
         self.log.append(f"{what} of {tuple(x.shape)} {kind}")
         if what == "unary":
             return getattr(b, draw(st.sampled_from(UNARY if kind.is_float else INTEGER_UNARY)))(x)
@@ -51,7 +51,7 @@ class Drawing:
                 x, draw(st.sampled_from([2, 3, 1] if kind.is_integer else [0.5, 1.25]))
             )
         if what in ("binary", "into"):
-            others = [t for t in known if kind_of(t) is kind and broadcasts(x, t)]
+            others = [t for t in known if t.kind is kind and broadcasts(x, t)]
             y = draw_one(draw, others)
             operation = getattr(b, draw(st.sampled_from(BINARY)))
             if what == "binary":
@@ -70,15 +70,11 @@ class Drawing:
         if what == "cast":
             return b.cast(x, dtype=draw(st.sampled_from(KINDS)))
         if what == "matmul" and kind in KINDS[:3]:
-            square = [t for t in known if tuple(t.shape) == (SIDE, SIDE) and kind_of(t) is kind]
+            square = [t for t in known if tuple(t.shape) == (SIDE, SIDE) and t.kind is kind]
             return b.matmul(draw_one(draw, square), draw_one(draw, square)) if square else None
         if what == "view":
             return view(draw, x)
         return None
-
-
-def kind_of(x: Any) -> ElementKind:
-    return x.kind if hasattr(x, "kind") else ElementKind.from_numpy(x.dtype)
 
 
 def draw_one(draw: Any, values: list[Any]) -> Any:
@@ -98,10 +94,7 @@ def view(draw: Any, x: Any) -> Any:
     if way == "transpose":
         return x.T
     if way == "flat":
-        try:
-            return x.reshape(-1) if isinstance(x, np.ndarray) and x.flags.c_contiguous else None
-        except b.Error:
-            return None
+        return x.reshape(-1) if x.is_contiguous else None
     if not x.shape or x.shape[0] < 2:
         return None
     return {"half": x[: x.shape[0] // 2], "row": x[1] if len(x.shape) > 1 else x[1:2], "step": x[::2]}[way]
