@@ -27,7 +27,7 @@ MOST_OPERANDS, MOST_NODES = 20, 400
 #: Functions that cost more than a few operations: they are not computed again for each element of a broadcast.
 _CHEAP = frozenset(
     [
-        *("add", "sub", "mul", "neg", "abs", "fma", "max", "min", "cast", "bitcast", "select", "round_to_bf16", "round_to_f16"),
+        *("add", "sub", "mul", "neg", "abs", "fma", "max", "min", "cast", "bitcast", "select", "stored_bf16", "stored_f16"),
         *(
             "and",
             "or",
@@ -185,11 +185,30 @@ def _conflict(one: FormulaStep, two: FormulaStep) -> Refusal | None:
 
 def stored(x: Expr, kind: ElementKind) -> Expr:
     """What reading back x gives, once it was stored as `kind` by a step that computes it in the compute kind of that."""
-    if x.op in READS and x.attr[1] is kind:
+    if _is_stored(x, kind):
         return x
     if kind in FORMATS:
-        return x if x.op == f"round_to_{kind.label}" else node(f"round_to_{kind.label}", (x,), ElementKind.F32)
+        return node(f"{'stored' if kind.bits == 16 else 'round_to'}_{kind.label}", (x,), ElementKind.F32)
     return cast_to(x, kind) if kind.is_integer and kind.bits < 32 else x
+
+
+def _is_stored(x: Expr, kind: ElementKind) -> bool:
+    """Whether a value is one that `kind` has already: read or rounded so, or chosen among such."""
+    stack, seen = [x], set[Expr]()
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if n.op in ("max", "min", "abs", "neg") and kind.is_float:
+            stack += n.args
+        elif n.op in ("select", "rare"):
+            stack += n.args[1:]
+        elif n.op == "reduce" and n.attr[0] in ("max", "min"):
+            stack += n.args
+        elif not ((n.op in READS and n.attr[1] is kind) or n.op in (f"round_to_{kind.label}", f"stored_{kind.label}")):
+            return False
+    return True
 
 
 def _substituted(
