@@ -96,6 +96,8 @@ CASES: dict[str, tuple[Callable[..., Any], list[np.ndarray], int]] = {
     "bf16 gelu": (gelu, [drawn(8, 64, kind=BF16)], 1),
     "softmax": (softmax, [drawn(3, 5, 64)], 1),
     "f16 softmax": (softmax, [drawn(7, 100, kind=F16)], 1),
+    "summed by columns": (lambda x, y: (d := b.mul(x, y), b.sum(d, axis=0)), [drawn(40, 50), drawn(40, 50, seed=1)], 2),
+    "summed by rows": (lambda x, y: (d := b.mul(x, y), b.sum(d, axis=1)), [drawn(40, 50), drawn(40, 50, seed=1)], 1),
     "columns": (lambda x: softmax(x, 0), [drawn(40, 9)], 1),
     "middle": (lambda x: softmax(x, 1), [drawn(3, 40, 9)], 1),
     "one row": (softmax, [drawn(1, 3000)], 1),
@@ -129,6 +131,14 @@ CASES: dict[str, tuple[Callable[..., Any], list[np.ndarray], int]] = {
 def test_a_program_keeps_its_bits(name: str, machine: Machine) -> None:
     function, arguments, launches = CASES[name]
     Program(function, arguments, machine.stream.device).check(launches)
+
+
+def test_a_copy_of_what_attention_gives_is_written_at_once(machine: Machine) -> None:
+    def attention(q: Any, k: Any, v: Any, out: Any) -> Any:
+        return b.positive(b.scaled_dot_product_attention(q, k, v).transpose(0, 2, 1, 3), out=out)
+
+    q, k, v = (drawn(2, 3, 9, 16, seed=i) for i in range(3))
+    Program(attention, [q, k, v, drawn(2, 9, 3, 16)], machine.stream.device).check(1)
 
 
 def test_an_overwritten_tensor_keeps_what_others_read_of_it(machine: Machine) -> None:

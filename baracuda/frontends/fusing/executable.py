@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from baracuda.core import locks
-from baracuda.core.call_recorder import AddressSource, CallRecorder, RecordedLaunch, recording, unseen
+from baracuda.core.call_recorder import AddressSource, CallRecorder, PlanCall, RecordedLaunch, recording, unseen
 from baracuda.core.elements import ElementKind
-from baracuda.core.implementation import Executable, Layout, OperandLayout
+from baracuda.core.implementation import Executable, Layout, OperandLayout, Scalars, layout_of
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, Expr, input_, node, param, rebuild
@@ -137,6 +137,26 @@ def _of_product(step: FormulaStep, product: Product, graph: Graph, numbers: Mapp
     return made
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """An executable, with the addresses and the numbers that it is called with."""
+
+    executable: Executable
+    pointers: Sequence[int]
+    numbers: Scalars
+
+
+def prepared(step: FormulaStep | PlanCall) -> Prepared:
+    """What computes a step; raises `UnsupportedError` where nothing takes it."""
+    if isinstance(step, PlanCall):
+        found = step.implementation.executable(layout_of(step.tensors))
+        assert found is not None
+        return Prepared(found, [0 if t is None else t.pointer for t in step.tensors], step.scalars)
+    made, numbers = executable_of(step)
+    factors = () if step.product is None else step.product.pointers
+    return Prepared(made, [*factors, *(o.pointer for o in step.operands)], numbers)
+
+
 class _Noting(CallRecorder):
     """A recorder of launches that are not made."""
 
@@ -150,11 +170,9 @@ class _Noting(CallRecorder):
         return self._addresses.place(pointer) if pointer else AddressSource(0, 0)
 
 
-def launches(step: FormulaStep, addresses: Addresses, workspace: int, stream: int) -> list[RecordedLaunch]:
-    """What a step launches, with its workspace at an address."""
-    made, numbers = executable_of(step)
+def launches(made: Prepared, addresses: Addresses, workspace: int, stream: int) -> list[RecordedLaunch]:
+    """What is launched, with the workspace at an address."""
     noting = _Noting(addresses)
     with recording(noting):
-        factors = () if step.product is None else step.product.pointers
-        made.call([*factors, *(o.pointer for o in step.operands)], workspace, stream, numbers)
+        made.executable.call(made.pointers, workspace, stream, made.numbers)
     return [s for s in noting.steps if isinstance(s, RecordedLaunch)]

@@ -10,7 +10,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.frontends.fusing.addresses import Addresses
 from baracuda.frontends.fusing.dependencies import Node, nodes_of
-from baracuda.frontends.fusing.executable import executable_of, launches
+from baracuda.frontends.fusing.executable import launches, prepared
 from baracuda.frontends.fusing.formula_step import FormulaStep
 from baracuda.frontends.fusing.partition import Group, Partition
 from baracuda.frontends.fusing.refusal import Refusal
@@ -109,15 +109,16 @@ def _made(group: Group, nodes: Sequence[Node], recorder: ProgramRecorder, addres
     if len(group.members) == 1:
         node = nodes[group.members[0]]
         return [] if node.is_unused else [_alone(node, group.step, group.opaque)]
-    assert group.step is not None
+    made = group.step or group.call
+    assert made is not None
     try:
-        executable, _ = executable_of(group.step)
+        executable = prepared(made)
     except UnsupportedError as error:
         return Refusal(f"no schedule takes what they would be: {error}")
-    workspace = _workspace(recorder, addresses, executable.workspace_bytes)
+    workspace = _workspace(recorder, addresses, executable.executable.workspace_bytes)
     (stream,) = recorder.streams
-    steps = launches(group.step, addresses, workspace, stream)
-    return [FusedStep(tuple((m, nodes[m].name) for m in group.members), tuple(steps), group.step)]
+    steps = launches(executable, addresses, workspace, stream)
+    return [FusedStep(tuple((m, nodes[m].name) for m in group.members), tuple(steps), group.step, group.opaque)]
 
 
 def _alone(node: Node, step: FormulaStep | None, opaque: str) -> FusedStep:

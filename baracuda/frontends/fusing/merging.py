@@ -285,6 +285,13 @@ def _substituted(
     return _finished(one, two, named, results, inner)
 
 
+def _across(step: FormulaStep, operands: Sequence[Operand], inner: Sequence[bool]) -> bool:
+    """Whether the rows of tensors lie side by side in memory."""
+    last = max((a for a, i in enumerate(inner) if i), default=0)
+    neighbours = [o for o in operands if any(abs(s) == 1 and not i for s, i in zip(o.strides, inner, strict=True))]
+    return any(abs(o.strides[last]) != 1 and step.covers(o) for o in neighbours)
+
+
 def _finished(
     one: FormulaStep, two: FormulaStep, named: Sequence[Operand], results: Sequence[tuple[Operand, Expr]], inner: tuple[bool, ...]
 ) -> FormulaStep | Refusal:
@@ -295,6 +302,8 @@ def _finished(
     graph = Graph((*one.sums, *ports_of(inputs)), tuple(zip(ports_of(outputs), (e for _, e in results), strict=True)), inner)
     if len(graph.nodes) > MOST_NODES:
         return Refusal(f"its formula would have {len(graph.nodes)} nodes")
+    if any(inner) and _across(one, outputs, inner) and any(p.axes is Axes.FULL and not graph.stages[e] for p, e in graph.outputs):
+        return Refusal("what is written for each element is better not written while columns are summed")
     if (one.pools or two.pools) and not pools(graph, one.shape, inner):
         return Refusal("a sum that is taken by blocks of its row would no longer be")
     numbers = {**one.numbers, **two.numbers}

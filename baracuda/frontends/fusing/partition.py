@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from baracuda.core.call_recorder import PlanCall
 from baracuda.frontends.fusing.dependencies import Node
 from baracuda.frontends.fusing.formula_step import FormulaStep, step_of
 from baracuda.frontends.fusing.merging import merged
 from baracuda.frontends.fusing.refusal import Refusal
+from baracuda.frontends.fusing.relaying import is_copy, relaid
 
 
 @dataclass
 class Group:
-    """Nodes that are one step; `step` says what they compute where that is known, else `opaque` why not."""
+    """Nodes that are one step; `step` says what they compute where that is a formula, else `opaque` why not, and `call` which run
+    of a plan it is."""
 
     members: list[int]
     step: FormulaStep | None
     opaque: str = ""
+    call: PlanCall | None = None
     before: set[int] = field(default_factory=set)
     after: set[int] = field(default_factory=set)
 
@@ -43,7 +47,7 @@ class Partition:
             found = "no plan makes it" if n.call is None else step_of(n.call, n.number)
             known = isinstance(found, FormulaStep)
             step, why = (found, "") if known else (None, str(found))
-            self.groups[n.number] = Group([n.number], step, why, set(n.before), set(n.after))  # type: ignore[arg-type]
+            self.groups[n.number] = Group([n.number], step, why, n.call, set(n.before), set(n.after))  # type: ignore[arg-type]
 
     def merge(self) -> None:
         """Merge what can be, consumers into their producers first, then steps that read the same memory."""
@@ -58,7 +62,7 @@ class Partition:
         again = True
         while again:
             here = self.group_of[number]
-            again = any(self._try(p, here) for p in self._producers(here))
+            again = any(self._try(p, here) or self._relay(p, here) for p in self._producers(here))
 
     def _producers(self, here: int) -> list[int]:
         group = self.groups[here]
@@ -67,7 +71,7 @@ class Partition:
         members = set(group.members)
         found = [
             b for b in group.before
-            if self.groups[b].step is not None
+            if (self.groups[b].step is not None or self.groups[b].call is not None)
             and not self.nodes[b].is_unused
             and any(readers & members for m in self.groups[b].members for readers in self.nodes[m].readers.values())
         ]  # fmt: skip
@@ -97,8 +101,8 @@ class Partition:
     def _try(self, a: int, b: int) -> bool:
         """Merge two groups, `a` the one that comes first; whether they were."""
         first, second = self.groups[a], self.groups[b]
-        assert first.step is not None
-        assert second.step is not None
+        if first.step is None or second.step is None:
+            return False
         key = (*first.members, -1, *second.members)
         if key in self._refused:
             return False
@@ -115,6 +119,23 @@ class Partition:
             return False
         self._contract(a, b, step)
         return True
+
+    def _relay(self, a: int, b: int) -> bool:
+        """Have the plan of `a`, which is no formula, write its result where `b` copies it to; whether it does."""
+        first, second = self.groups[a], self.groups[b]
+        if first.step is not None or first.call is None or second.step is None or not is_copy(second.step):
+            return False
+        pointer, members = second.step.inputs[0].pointer, {*first.members, *second.members}
+        (number,) = first.members
+        for i, tensor in self.nodes[number].writes:
+            if tensor.pointer != pointer or self._is_needed(number, i, members) or self._leads(a, b):
+                continue
+            call = relaid(first.call, i, second.step)
+            if isinstance(call, PlanCall):
+                self._contract(a, b, None, call)
+                return True
+            self._refuse(a, b, call)
+        return False
 
     def _refuse(self, a: int, b: int, refusal: Refusal) -> None:
         self.refusals.append((self.groups[a].members[-1], self.groups[b].members[-1], refusal))
@@ -137,7 +158,7 @@ class Partition:
             stack += self.groups[g].after
         return False
 
-    def _contract(self, a: int, b: int, step: FormulaStep) -> None:
+    def _contract(self, a: int, b: int, step: FormulaStep | None, call: PlanCall | None = None) -> None:
         """Make one group, called `b`, of two; what has to run after `a` alone moves behind it."""
         first, second = self.groups[a], self.groups[b]
         low, high = self.place[a], self.place[b]
@@ -156,7 +177,7 @@ class Partition:
         for i in range(high, len(self.order)):
             self.place[self.order[i]] = i
         del self.groups[a]
-        both = Group(sorted(first.members + second.members), step)
+        both = Group(sorted(first.members + second.members), step, first.opaque, call)
         both.before, both.after = (first.before | second.before) - {a, b}, (first.after | second.after) - {a, b}
         for g in both.before:
             self.groups[g].after = self.groups[g].after - {a} | {b}
