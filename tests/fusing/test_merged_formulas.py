@@ -123,6 +123,9 @@ CASES: dict[str, tuple[Callable[..., Any], list[np.ndarray], int]] = {
     "with its transpose": (lambda x: b.add((s := b.mul(x, 2.0)), s.T), [drawn(16, 16)], 2),
     "rows, then columns": (lambda x: softmax(softmax(x), 0), [drawn(16, 16)], 2),
     "row of rows": (lambda x: b.mul(softmax(softmax(x)), 2.0), [drawn(16, 48)], 1),
+    "joined": (lambda x, y: b.concat((b.mul(x, 2.0), b.add(y, 1.0)), 0), [drawn(3, 4, kind=BF16), drawn(5, 4, kind=BF16)], 2),
+    "shuffled": (lambda x: b.relu(b.channel_shuffle(b.mul(x, 2.0), 2)), [drawn(2, 6, 5, 5, kind=F16)], 1),
+    "repeated": (lambda x: b.mul(b.tile(b.mul(x, 2.0), (2, 3)), 3.0), [drawn(20, 6)], 1),
     "complex": (lambda x: b.mul(b.mul(x, x), x), [(drawn(50) + 1j * drawn(50, seed=1)).astype(np.complex64)], 1),
 }
 
@@ -162,7 +165,9 @@ def test_views_of_one_memory_are_told_apart(machine: Machine) -> None:
 
 def test_a_refusal_says_why(machine: Machine) -> None:
     fusion = Program(CASES["costly broadcast"][0], CASES["costly broadcast"][1], machine.stream.device).fusion
-    assert [str(r) for _, _, r in fusion.refusals] == ["what is broadcast would be computed again for each element"]
+    assert [(a, c, str(r)) for a, c, r in fusion.refusals] == [
+        (0, 1, "what is broadcast would be computed again for each element")
+    ]
     assert "0 exp: 1 read, 1 written, over 64" in str(fusion)
 
 

@@ -133,6 +133,23 @@ class FormulaStep:
         )
 
 
+def is_copy(step: FormulaStep) -> bool:
+    """Whether a step copies one tensor, element by element."""
+    if len(step.inputs) != 1 or len(step.outputs) != 1 or step.product is not None:
+        return False
+    ((port, value),) = step.graph.outputs
+    return value.op == "input" and value.attr[1] is port.kind
+
+
+def retyped(copy: FormulaStep, kind: ElementKind) -> FormulaStep:
+    """A step that copies, of elements of another kind with as many bits."""
+    (source,), (target,) = copy.inputs, copy.outputs
+    source, target = replace(source, kind=kind), replace(target, kind=kind)
+    (port,) = ports_of([target])
+    graph = Graph(ports_of([source]), ((port, input_(source.name, kind, source.axes)),), copy.graph.inner_axes)
+    return replace(copy, graph=graph, inputs=(source,), outputs=(target,))
+
+
 def step_of(call: PlanCall, number: int) -> FormulaStep | str:
     """The step that a run of a plan is; why it is none."""
     implementation = call.implementation

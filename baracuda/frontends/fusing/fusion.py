@@ -55,7 +55,7 @@ class Fusion:
     parts
         Its steps, in order.
     refusals
-        Pairs of steps, by their numbers, that have to do with each other and stayed two, with why.
+        Pairs of steps, by the numbers of the first step and the last, that might have been one, with why they are not.
     first_write
         How many launches and checks there are before the first that may write to what is not the program's own.
     """
@@ -70,8 +70,11 @@ class Fusion:
         return [step for part in self.parts for step in part.steps]
 
     def __str__(self) -> str:
-        lines = [str(part) for part in self.parts]
-        lines += [f"{a} and {b} stay two: {refusal}" for a, b, refusal in self.refusals]
+        lines: list[str] = []
+        for part in self.parts:
+            lines.append(str(part))
+            last = {number for number, _ in part.members}
+            lines += [f"    not with {a}: {refusal}" for a, b, refusal in self.refusals if b in last]
         return "\n".join(lines)
 
 
@@ -90,7 +93,7 @@ def fused(recorder: ProgramRecorder, results: frozenset[int]) -> Fusion:
     partition = Partition(nodes)
     partition.merge()
     parts: list[FusedStep] = []
-    refusals = list(partition.refusals)
+    refusals = partition.refusals()
     first_write: int | None = None
     for g in partition.order:
         group = partition.groups[g]

@@ -18,7 +18,7 @@ from baracuda.formula.expr import READS, Axes, Expr, input_, node, rebuild, topo
 from baracuda.formula.graph import Graph
 from baracuda.formula.pooling import pools
 from baracuda.formula.small_floats import FORMATS
-from baracuda.frontends.fusing.formula_step import FormulaStep, Operand, coalesced, ports_of
+from baracuda.frontends.fusing.formula_step import FormulaStep, Operand, coalesced, is_copy, ports_of, retyped
 from baracuda.frontends.fusing.refusal import Refusal
 from baracuda.frontends.fusing.spaces import Digits, matched, over_digits
 
@@ -60,6 +60,7 @@ def merged(first: FormulaStep, second: FormulaStep, needed: frozenset[str]) -> F
         return Refusal("a product reads each element of its factors many times")
     if len(first.operands) + len(second.operands) > 2 * MOST_OPERANDS:
         return Refusal("together they have too many operands")
+    first, second = _alike(first, second, needed)
     refusal = Refusal("they have no memory in common")
     tried: set[Digits] = set()
     for a, b in _meetings(first, second):
@@ -75,6 +76,19 @@ def merged(first: FormulaStep, second: FormulaStep, needed: frozenset[str]) -> F
             return result
         refusal = result
     return refusal
+
+
+def _alike(first: FormulaStep, second: FormulaStep, needed: frozenset[str]) -> tuple[FormulaStep, FormulaStep]:
+    """The steps where one copies the other's elements as bits, as elements of the other's kind. A number that is none may lose
+    its bits where one of 16 is loaded and stored, which nobody sees where it has been stored before or is not stored any more."""
+    for out in first.outputs:
+        for o in second.inputs:
+            if out.pointer == o.pointer and out.kind is not o.kind and out.kind.bits == o.kind.bits:
+                if is_copy(second):
+                    return first, retyped(second, out.kind)
+                if is_copy(first) and (out.kind.bits >= 32 or out.name not in needed):
+                    return retyped(first, o.kind), second
+    return first, second
 
 
 def _meetings(first: FormulaStep, second: FormulaStep) -> Iterator[tuple[Operand, Operand]]:

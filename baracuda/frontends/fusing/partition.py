@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from baracuda.core.call_recorder import PlanCall
 from baracuda.frontends.fusing.dependencies import Node
-from baracuda.frontends.fusing.formula_step import FormulaStep, step_of
+from baracuda.frontends.fusing.formula_step import FormulaStep, is_copy, step_of
 from baracuda.frontends.fusing.merging import merged
 from baracuda.frontends.fusing.refusal import Refusal
-from baracuda.frontends.fusing.relaying import is_copy, relaid
+from baracuda.frontends.fusing.relaying import relaid
 
 
 @dataclass
@@ -27,13 +27,7 @@ class Group:
 
 
 class Partition:
-    """The groups of the nodes of a call, in an order in which they can run.
-
-    Attributes
-    ----------
-    refusals
-        Pairs of nodes that might have been one, with why they are not.
-    """
+    """The groups of the nodes of a call, in an order in which they can run."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = nodes
@@ -41,8 +35,8 @@ class Partition:
         self.group_of = list(range(len(nodes)))
         self.order = list(range(len(nodes)))
         self.place = list(range(len(nodes)))
-        self.refusals: list[tuple[int, int, Refusal]] = []
-        self._refused: set[tuple[int, ...]] = set()
+        self._tried: set[tuple[int, ...]] = set()
+        self._latest: list[tuple[int, int, Refusal]] = []
         for n in nodes:
             found = "no plan makes it" if n.call is None else step_of(n.call, n.number)
             known = isinstance(found, FormulaStep)
@@ -104,9 +98,9 @@ class Partition:
         if first.step is None or second.step is None:
             return False
         key = (*first.members, -1, *second.members)
-        if key in self._refused:
+        if key in self._tried:
             return False
-        self._refused.add(key)
+        self._tried.add(key)
         if self._leads(a, b):
             self._refuse(a, b, Refusal("another step has to run in between"))
             return False
@@ -138,7 +132,15 @@ class Partition:
         return False
 
     def _refuse(self, a: int, b: int, refusal: Refusal) -> None:
-        self.refusals.append((self.groups[a].members[-1], self.groups[b].members[-1], refusal))
+        self._latest.append((self.groups[a].members[-1], self.groups[b].members[-1], refusal))
+
+    def refusals(self) -> list[tuple[int, int, Refusal]]:
+        """Why groups that have to do with each other are not one: for each two of them the last reason that was found."""
+        found: dict[tuple[int, int], Refusal] = {}
+        for a, b, refusal in self._latest:
+            if self.group_of[a] != self.group_of[b]:
+                found[self.group_of[a], self.group_of[b]] = refusal
+        return [(self.groups[a].members[0], self.groups[b].members[-1], r) for (a, b), r in found.items()]
 
     def _is_needed(self, number: int, tensor: int, members: set[int]) -> bool:
         node = self.nodes[number]

@@ -10,18 +10,10 @@ from baracuda.core.call_recorder import PlanCall
 from baracuda.core.layout import may_share
 from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Axes
-from baracuda.frontends.fusing.formula_step import FormulaStep, Operand
+from baracuda.frontends.fusing.formula_step import FormulaStep, Operand, retyped
 from baracuda.frontends.fusing.refusal import Refusal
 from baracuda.frontends.fusing.spaces import matched, over_digits
 from baracuda.lowering.generated import GeneratedImplementation
-
-
-def is_copy(step: FormulaStep) -> bool:
-    """Whether a step copies one tensor, element by element."""
-    if len(step.inputs) != 1 or len(step.outputs) != 1 or step.product is not None:
-        return False
-    ((port, value),) = step.graph.outputs
-    return value.op == "input" and value.attr[1] is port.kind
 
 
 def relaid(call: PlanCall, number: int, copy: FormulaStep) -> PlanCall | Refusal:
@@ -30,6 +22,9 @@ def relaid(call: PlanCall, number: int, copy: FormulaStep) -> PlanCall | Refusal
         return Refusal("it is a library's, which takes the layouts that it takes")
     tensor = call.tensors[number]
     assert tensor is not None
+    if tensor.kind.bits != copy.inputs[0].kind.bits:
+        return Refusal("it is copied as elements of another size")
+    copy = retyped(copy, tensor.kind)
     strides = tuple(s if n != 1 else 0 for s, n in zip(tensor.strides, tensor.shape, strict=True))
     own = Operand("", tensor.kind, Axes.FULL, tensor.pointer, strides)
     plain = (False,) * len(strides)
