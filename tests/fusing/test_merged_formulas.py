@@ -126,6 +126,31 @@ CASES: dict[str, tuple[Callable[..., Any], list[np.ndarray], int]] = {
     "joined": (lambda x, y: b.concat((b.mul(x, 2.0), b.add(y, 1.0)), 0), [drawn(3, 4, kind=BF16), drawn(5, 4, kind=BF16)], 2),
     "shuffled": (lambda x: b.relu(b.channel_shuffle(b.mul(x, 2.0), 2)), [drawn(2, 6, 5, 5, kind=F16)], 1),
     "repeated": (lambda x: b.mul(b.tile(b.mul(x, 2.0), (2, 3)), 3.0), [drawn(20, 6)], 1),
+    "triangle": (lambda x, y: b.add(b.tril(b.mul(x, 2.0)).reshape(20, 3, 10), y), [drawn(20, 30), drawn(3, 1)], 1),
+    "bf16 triangle": (lambda x: softmax(b.tril(b.mul(x, 2.0))), [drawn(20, 30, kind=BF16)], 1),
+    "rows, a triangle across": (lambda x: b.tril(softmax(x).T), [drawn(20, 30)], 1),
+    "positions": (lambda x: b.argmax(b.mul(x, 2.0).reshape(4, 5, 30), axis=1), [drawn(20, 30)], 1),
+    "a dropout": (
+        lambda x, y, key: b.mul(b.dropout(b.mul(x, 2.0), key, 0.3).reshape(20, 3, 10), y),
+        [drawn(20, 30), drawn(20, 1, 10), np.asarray(b.rng_key(7))],
+        1,
+    ),
+    "rows read at an index": (
+        lambda w, i, y: b.layer_norm(b.add(b.embedding(i, w, bounds="clamp"), y)),
+        [drawn(20, 30), np.arange(20).reshape(4, 5) * 7 % 20, drawn(4, 5, 30)],
+        1,
+    ),
+    "read at an index, permuted": (
+        lambda w, i, y: b.add(b.embedding(i, w, bounds="clamp").reshape(4, 5, 3, 10).transpose(0, 2, 1, 3), y),
+        [drawn(20, 30), np.arange(20).reshape(4, 5) * 7 % 20, drawn(4, 3, 5, 10)],
+        1,
+    ),
+    "summed by blocks": (lambda x: b.mul(b.var(b.mul(x, 2.0), axis=-1), 2.0), [drawn(2, 20000)], 2),
+    "by blocks, beside a sum": (lambda x: (b.var(x, axis=-1), b.sum(x, axis=-1)), [drawn(2, 20000)], 3),
+    "by blocks, spread": (lambda x: b.sub(x, b.logsumexp(x, axis=-1, keepdims=True)), [drawn(2, 20000)], 3),
+    "a mask": (lambda x, m: softmax(b.where(m, x, -1e30)), [drawn(20, 30), drawn(20, 30) > 0], 1),
+    "planes": (lambda x: b.sub(x, b.mean(x, axis=(0, 2), keepdims=True)), [drawn(4, 8, 5)], 1),
+    "a scan": (lambda x: b.mul(b.cumsum(b.mul(x, 2.0), axis=-1), 2.0), [drawn(20, 30)], 3),
     "complex": (lambda x: b.mul(b.mul(x, x), x), [(drawn(50) + 1j * drawn(50, seed=1)).astype(np.complex64)], 1),
 }
 

@@ -18,9 +18,10 @@ from baracuda.core.host import value_of
 from baracuda.core.implementation import layout_of
 from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorRef
-from baracuda.formula.expr import Axes, Expr, const, coord, input_, node, param, rebuild
+from baracuda.formula.expr import READS, Axes, Expr, const, coord, input_, node, param, rebuild, topological
 from baracuda.formula.functions import ROW_LENGTH
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.pooling import resolve_pooling
 from baracuda.lowering.convolution.implementation import ConvolutionImplementation
 from baracuda.lowering.convolution.problem import ConvolutionProblem
 from baracuda.lowering.matmul.implementation import MatmulImplementation
@@ -141,13 +142,39 @@ def is_copy(step: FormulaStep) -> bool:
     return value.op == "input" and value.attr[1] is port.kind
 
 
-def retyped(copy: FormulaStep, kind: ElementKind) -> FormulaStep:
-    """A step that copies, of elements of another kind with as many bits."""
-    (source,), (target,) = copy.inputs, copy.outputs
-    source, target = replace(source, kind=kind), replace(target, kind=kind)
-    (port,) = ports_of([target])
-    graph = Graph(ports_of([source]), ((port, input_(source.name, kind, source.axes)),), copy.graph.inner_axes)
-    return replace(copy, graph=graph, inputs=(source,), outputs=(target,))
+def moves_bits(step: FormulaStep) -> bool:
+    """Whether a step only says where elements go, or zeros in their place, whatever their bits mean."""
+    kinds = {o.kind for o in step.operands}
+    if len(kinds) != 1 or step.product is not None or step.has_rows:
+        return False
+    stack = [e for _, e in step.graph.outputs]
+    while stack:
+        n = stack.pop()
+        if n.op == "select" and not any(m.op in READS for m in topological(n.args[:1])):
+            stack += n.args[1:]
+        elif n.op != "input" and not (n.op == "const" and n.attr == 0):
+            return False
+    return True
+
+
+def retyped(step: FormulaStep, kind: ElementKind) -> FormulaStep:
+    """A step that moves bits, of elements of another kind with as many."""
+    inputs = tuple(replace(o, kind=kind) for o in step.inputs)
+    outputs = tuple(replace(o, kind=kind) for o in step.outputs)
+    done: dict[Expr, Expr] = {}
+
+    def value(n: Expr) -> Expr:
+        if n not in done:
+            if n.op == "input":
+                done[n] = input_(n.attr[0], kind, n.attr[2])
+            elif n.op == "const":
+                done[n] = const(0, kind.compute)
+            else:
+                done[n] = node("select", (n.args[0], value(n.args[1]), value(n.args[2])), kind.compute)
+        return done[n]
+
+    results = tuple(zip(ports_of(outputs), (value(e) for _, e in step.graph.outputs), strict=True))
+    return replace(step, graph=Graph(ports_of(inputs), results, step.graph.inner_axes), inputs=inputs, outputs=outputs)
 
 
 def step_of(call: PlanCall, number: int) -> FormulaStep | str:
@@ -205,7 +232,7 @@ def step_of(call: PlanCall, number: int) -> FormulaStep | str:
             return coord(n.attr % len(shape)) if shape[n.attr % len(shape)] != 1 else const(0, n.kind)
         return rebuild(n, args)
 
-    mapped = graph.map(rewrite)
+    mapped = resolve_pooling(graph, shape, inner).map(rewrite)
     named = {p.name: f"{number}:{p.name}" for p in ports}
     inputs = tuple(replace(p, name=named[p.name]) for p in mapped.inputs)
     outputs = tuple((replace(p, name=named[p.name]), e) for p, e in mapped.outputs)

@@ -18,7 +18,7 @@ from baracuda.formula.expr import READS, Axes, Expr, input_, node, rebuild, topo
 from baracuda.formula.graph import Graph
 from baracuda.formula.pooling import pools
 from baracuda.formula.small_floats import FORMATS
-from baracuda.frontends.fusing.formula_step import FormulaStep, Operand, coalesced, is_copy, ports_of, retyped
+from baracuda.frontends.fusing.formula_step import FormulaStep, Operand, coalesced, moves_bits, ports_of, retyped
 from baracuda.frontends.fusing.refusal import Refusal
 from baracuda.frontends.fusing.spaces import Digits, matched, over_digits
 
@@ -84,9 +84,9 @@ def _alike(first: FormulaStep, second: FormulaStep, needed: frozenset[str]) -> t
     for out in first.outputs:
         for o in second.inputs:
             if out.pointer == o.pointer and out.kind is not o.kind and out.kind.bits == o.kind.bits:
-                if is_copy(second):
+                if moves_bits(second):
                     return first, retyped(second, out.kind)
-                if is_copy(first) and (out.kind.bits >= 32 or out.name not in needed):
+                if moves_bits(first) and (out.kind.bits >= 32 or out.name not in needed):
                     return retyped(first, o.kind), second
     return first, second
 
@@ -131,6 +131,8 @@ def _arranged(
         if (first.directions | second.directions) & Axes.OUTER and own[0] != own[1]:
             return Refusal("their rows are numbered differently")
     step = (first, second)
+    if first.has_rows and second.has_rows and first.pools != second.pools:
+        return Refusal("the rows of one are summed by blocks")
     lead = next((i for i in leaders if step[i].has_rows), leaders[0])
     along = set(rows[0] or rows[1]) if first.has_rows or second.has_rows else set()
     if any(s.has_rows for i, s in enumerate(step) if i != lead and set(own[i]) != every):
