@@ -8,6 +8,7 @@ of layouts.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from baracuda.core import call_recorder
 from baracuda.core.call_recorder import RecordedLaunch, recording
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.errors import Error, InvalidProblemError, UnsupportedError
-from baracuda.core.layout_key import LAYOUT_KEYS
+from baracuda.core.layout_key import LAYOUT_KEYS, register_torch
 from baracuda.core.preferred import preferred
 from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.core.tensor import TensorRef, tensor_ref
@@ -95,6 +96,8 @@ class Program:
         self.fusion: Fusion | None = None
         self._reads, self._may_read, self._missed = False, True, 0
         self._held_by_id = {id(t): t for t in self.held}
+        if "torch" in sys.modules:  # a first call is not lost for not knowing its tensors
+            register_torch(sys.modules["torch"])
         self._nothing = np.empty(1, np.uint8)  # stands for the tensors of a program that is given none
         if native is None:
             self._call: Any = PythonFunction(Cacheable(self._run), self._record, MOST_LAYOUTS)
