@@ -19,7 +19,9 @@ from baracuda.core.tensor import tensor_ref
 
 if TYPE_CHECKING:
     from baracuda.core.elements import ElementKind
-    from baracuda.core.implementation import Scalars
+    from baracuda.core.implementation import Implementation, Scalars
+    from baracuda.core.spec import TensorSpec
+    from baracuda.core.tensor import TensorRef
 
 #: Recorders at work, in whichever thread: where there are none, a launch looks no further.
 AT_WORK: list[CallRecorder] = []
@@ -53,6 +55,26 @@ class RecordedLaunch:
 
 
 @dataclass(frozen=True)
+class PlanCall:
+    """One run of a plan: what it computed, of which tensors, and which of the recorder's steps are its launches, from `first` to
+    before `last`.
+
+    `tensors` are those of the plan, in the order of `specs`, None for one that is left out, and `places` where these were;
+    `scalars` are the numbers of this run.
+    """
+
+    op: str
+    implementation: Implementation
+    specs: Sequence[TensorSpec]
+    descriptor: Any
+    tensors: Sequence[TensorRef | None]
+    places: Sequence[AddressSource | None]
+    scalars: Scalars
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class DeviceCheck:
     """Bytes that must be as they are for the call to go on, a boolean that must be false where nothing else is said: read after
     the launches before it."""
@@ -68,14 +90,20 @@ class CallRecorder:
     ----------
     extents
         For each tensor of the call the address of its first element, and where its memory begins and ends.
+    plans
+        Whether to note which plan each launch belongs to, for whoever looks for launches that are one.
 
     Attributes
     ----------
     whole
         Numbers that an integer kind must hold, with that kind.
+    holds
+        Whether launches are only noted: nothing runs.
     """
 
-    def __init__(self, extents: Sequence[tuple[int, int, int]]) -> None:
+    holds = False
+
+    def __init__(self, extents: Sequence[tuple[int, int, int]], *, plans: bool = False) -> None:
         self.extents = list(extents)
         self._first: dict[int, int] = {}
         for i, (first, _, _) in enumerate(self.extents):
@@ -86,6 +114,8 @@ class CallRecorder:
         self.streams: set[int] = set()
         self.written: set[int] = set()
         self.whole: list[tuple[str, ElementKind]] = []
+        self.notes_plans = plans
+        self.plans: list[PlanCall] = []
 
     def refuse(self, reason: str) -> None:
         """Say why the call cannot be repeated from what is seen."""
@@ -151,8 +181,8 @@ class Launcher(ABC):
 
     def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
         """Launch with these addresses and numbers."""
-        if AT_WORK:
-            note(self, pointers, workspace, stream, scalars)
+        if AT_WORK and note(self, pointers, workspace, stream, scalars):
+            return
         self.launch(pointers, workspace, stream, scalars)
 
     @abstractmethod
@@ -182,11 +212,13 @@ class Launcher(ABC):
         return b""
 
 
-def note(launcher: Launcher, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
-    """Tell this thread's recorder, if there is one, of a launch."""
+def note(launcher: Launcher, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> bool:
+    """Tell this thread's recorder, if there is one, of a launch; whether it is only to be noted."""
     recorder = current()
-    if recorder is not None:
-        recorder.launched(launcher, pointers, workspace, stream, scalars)
+    if recorder is None:
+        return False
+    recorder.launched(launcher, pointers, workspace, stream, scalars)
+    return recorder.holds
 
 
 def note_writes(tensors: Iterable[Any]) -> None:
@@ -194,6 +226,12 @@ def note_writes(tensors: Iterable[Any]) -> None:
     recorder = current()
     if recorder is not None:
         recorder.writes(tensor_ref(t).pointer for t in tensors)
+
+
+def noting_plans() -> CallRecorder | None:
+    """This thread's recorder, if it notes which plan a launch belongs to."""
+    recorder = current()
+    return recorder if recorder is not None and recorder.notes_plans else None
 
 
 def current() -> CallRecorder | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -287,6 +288,9 @@ class Plan(ABC, Generic[D, A]):
         values = self._values(args)
         if call_recorder.AT_WORK:
             call_recorder.note_writes(v for s, v in zip(self.tensors, values, strict=True) if s.written and v is not None)
+            if (recorder := call_recorder.noting_plans()) is not None:
+                self._run_noted(recorder, stream, workspace, values, scalars)
+                return
         keys: list[Any] = []
         pointers: list[int] = []
         for table, value in zip(self._tables, values):  # noqa: B905  (equal lengths by construction; this is the hot path)
@@ -347,6 +351,19 @@ class Plan(ABC, Generic[D, A]):
                 entry.latest = None
             entry.verified[pointers] = executable
         executable.call(pointers, scratch, handle, scalars)
+
+    def _run_noted(
+        self, recorder: call_recorder.CallRecorder, stream: Any, workspace: Any, values: Sequence[Any], scalars: Scalars
+    ) -> None:
+        """A run of which the recorder is told whose launches it makes."""
+        tensors = self.checked(self.descriptor, values, Stream(self.device, self._handle(stream)))
+        places = [None if t is None else recorder.place(t.pointer) for t in tensors]
+        first = len(recorder.steps)
+        self._run_checked(stream, workspace, values, scalars, None)
+        seen = [None if t is None else replace(t, owner=None) for t in tensors]  # the recorder holds no memory
+        span = first, len(recorder.steps)
+        how = self.op, self._implementation, self.tensors, self.descriptor
+        recorder.plans.append(call_recorder.PlanCall(*how, seen, places, scalars, *span))
 
     def _handle(self, stream: Any) -> int:
         return as_stream(stream, self.device).handle

@@ -62,6 +62,8 @@ class ProgramRecorder(CallRecorder):
         The same of tensors that stay where they are.
     is_held
         Gives, of an allocation, a function that says whether its memory is still held, or None where the recorder is to hold it.
+    plans
+        As of `CallRecorder`.
     """
 
     def __init__(
@@ -69,9 +71,11 @@ class ProgramRecorder(CallRecorder):
         extents: Sequence[tuple[int, int, int]],
         held: Sequence[tuple[int, int, int]] = (),
         is_held: Callable[[Any], Callable[[], bool] | None] = lambda tensor: None,
+        *,
+        plans: bool = False,
     ) -> None:
-        super().__init__(extents)
-        self.tensors = len(self.extents)
+        super().__init__(extents, plans=plans)
+        self.tensors, self.held = len(self.extents), tuple(held)
         self._arguments, self._held, self._is_held = _Extents(self.extents), _Extents(held), is_held
         self._lows: list[int] = []  # where memory begins that was allocated, and what is known of it
         self._live: dict[int, tuple[int, int, Callable[[], bool] | None]] = {}  # end, number, whether held

@@ -98,7 +98,7 @@ def _rounded_by_the_store(graph: Graph) -> Graph:
     """The graph without the roundings of f32 values to the kind that they are then stored in."""
 
     def stored(p: Port, e: Expr) -> Expr:
-        rounded = e.op == f"round_to_{p.kind.label}" and e.args[0].kind is ElementKind.F32
+        rounded = e.op in (f"round_to_{p.kind.label}", f"stored_{p.kind.label}") and e.args[0].kind is ElementKind.F32
         return e.args[0] if rounded else e
 
     return replace(graph, outputs=tuple((p, stored(p, e)) for p, e in graph.outputs))

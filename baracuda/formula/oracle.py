@@ -321,6 +321,8 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "round_to_bf16": lambda x: x.astype(ElementKind.BF16.numpy),
     "round_to_f8e4m3": lambda x: x.astype(ElementKind.F8E4M3.numpy),
     "round_to_f8e5m2": lambda x: x.astype(ElementKind.F8E5M2.numpy),
+    "stored_f16": lambda x: x.astype(ElementKind.F16.numpy),
+    "stored_bf16": lambda x: x.astype(ElementKind.BF16.numpy),
     "code_f8e4m3": lambda x: np.clip(x, -448, 448).astype(ElementKind.F8E4M3.numpy).view(np.uint8).astype(np.int64),
     "code_f8e5m2": lambda x: np.clip(x, -57344, 57344).astype(ElementKind.F8E5M2.numpy).view(np.uint8).astype(np.int64),
     "sqrt": np.sqrt,

@@ -31,6 +31,7 @@ DEPTH = 16
 _EXACT = frozenset(["const", "input", "gather", "param", "coord", "position", "select", "rare", "bitcast", "detach"]) | frozenset(
     ["neg", "abs", "max", "min", "floor", "ceil", "trunc", "rint", "fmod"]
     + [f"round_to_{kind}" for kind in ("f16", "bf16", "f8e4m3", "f8e5m2")]
+    + ["stored_bf16", "stored_f16"]
 )
 #: What functions begin with whose values cross 0 where no digits cancel in the formula: near there float64 functions, the
 #: oracle's too, are off by an error of the argument.

@@ -8,6 +8,7 @@ of layouts.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from baracuda.core import call_recorder
 from baracuda.core.call_recorder import RecordedLaunch, recording
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.errors import Error, InvalidProblemError, UnsupportedError
-from baracuda.core.layout_key import LAYOUT_KEYS
+from baracuda.core.layout_key import LAYOUT_KEYS, register_torch
 from baracuda.core.preferred import preferred
 from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.core.tensor import TensorRef, tensor_ref
@@ -26,6 +27,7 @@ from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call_cache import native, others_by_address, reports_on, unkept
 from baracuda.frontends.call_replay import Call, PythonFunction
+from baracuda.frontends.fusing import Fusion, fused
 from baracuda.frontends.kept import Step, launched, places_of, planned, prepared, recipe, spans_of
 from baracuda.frontends.program_checks import CheckFailed, failing
 from baracuda.frontends.program_graphs import use_graphs
@@ -65,7 +67,7 @@ class Program:
     writes
         Whether it may write to its arguments, and to what is held.
     fuse
-        Whether neighbouring launches are fused.
+        Whether launches become one where that changes no bit: formulas whose results others read element by element, or by rows.
     constant
         Whether what is held never changes: then what launches make of it alone, as packed weights are, is made once.
 
@@ -73,6 +75,8 @@ class Program:
     ----------
     why
         Why the call with the latest layouts that were new is not kept; None where it is.
+    fusion
+        What was fused for these layouts, and what was not and why (`print` it), of a program with `fuse`.
     """
 
     def __init__(
@@ -89,8 +93,11 @@ class Program:
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.held = tuple(held)
         self.why: str | None = None
+        self.fusion: Fusion | None = None
         self._reads, self._may_read, self._missed = False, True, 0
         self._held_by_id = {id(t): t for t in self.held}
+        if "torch" in sys.modules:  # a first call is not lost for not knowing its tensors
+            register_torch(sys.modules["torch"])
         self._nothing = np.empty(1, np.uint8)  # stands for the tensors of a program that is given none
         if native is None:
             self._call: Any = PythonFunction(Cacheable(self._run), self._record, MOST_LAYOUTS)
@@ -147,7 +154,7 @@ class Program:
         except Error as error:
             self.why = str(error)
             return self.function(*self._given(arguments)), None, ()
-        recorder = ProgramRecorder([extent_of(r) for r in refs], held, is_held if not self.fuse else lambda tensor: None)
+        recorder = ProgramRecorder([extent_of(r) for r in refs], held, is_held, plans=self.fuse)
         recorder.may_read = self._may_read
         with unkept(), recording(recorder), without_pytorch():
             result = self.function(*self._given(arguments))
@@ -232,8 +239,12 @@ class _Builder:
         )
 
     def _steps(self, results: frozenset[int]) -> Sequence[Step]:
-        """What is launched, in order: here launches are fused. `results` are the sources whose values somebody else sees."""
-        return self.recorder.steps
+        """What is launched, in order; `results` are the sources whose values somebody else sees."""
+        if not self.program.fuse:
+            return self.recorder.steps
+        fusion = fused(self.recorder, results)
+        self.program.fusion, self.recorder.first_write = fusion, fusion.first_write
+        return fusion.steps
 
     def _refuse(self) -> None:
         recorder = self.recorder

@@ -25,6 +25,8 @@ LOWEST = (8, 0)
 
 #: What instructions of compute capability 8.9 and above compute.
 _BYTE_FLOATS = frozenset(["code_f8e4m3", "code_f8e5m2"])
+#: What every backend does where it stores and loads.
+_STORED = frozenset(["stored_bf16", "stored_f16"])
 
 Made = TypeVar("Made")
 
@@ -58,7 +60,7 @@ class Backend(ABC):
 
     def native(self, device: Device) -> frozenset[str]:
         """The functions of formulas that a device has an instruction of, with the bits of their definitions."""
-        return frozenset()
+        return _STORED
 
     @abstractmethod
     def target(self, device: Device) -> Any:
@@ -109,7 +111,7 @@ class CudaBackend(Backend):
     def native(self, device: Device) -> frozenset[str]:
         from baracuda.runtime.cuda import architecture
 
-        return _BYTE_FLOATS if architecture(device.index)[:2] >= (8, 9) else frozenset()
+        return _STORED | _BYTE_FLOATS if architecture(device.index)[:2] >= (8, 9) else _STORED
 
     def target(self, device: Device) -> Any:
         from baracuda.lowering.nest.cuda.targets import target_of

@@ -105,6 +105,8 @@ def statement(n: Expr, args: list[str]) -> str:
         return f"{op}({', '.join(args)})"
     if op.startswith("code_"):
         return f"{op}({a})"
+    if op.startswith("stored_"):
+        return f"widen(Narrow<{op.removeprefix('stored_').upper()}, float>::to({a}))"
     if op == "select":
         return f"{a} ? {args[1]} : {args[2]}"
     if op == "cast":

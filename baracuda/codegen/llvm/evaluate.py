@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant
+from baracuda.codegen.llvm.memory import narrow, widen
 from baracuda.codegen.llvm.primitives import compute_type, primitive
+from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr
 from baracuda.formula.loops import Loop, components
 
@@ -28,6 +30,15 @@ def _reachable(root: Expr, stop: Collection[Expr] = (), *, through_slow: bool = 
         elif n.op != "reduce":
             stack += n.args
     return reachable
+
+
+#: What a store and a load leave of a value.
+_STORED = {f"stored_{kind.label}": kind for kind in (ElementKind.BF16, ElementKind.F16)}
+
+
+def _value(b: Builder, n: Expr, args: list[Value]) -> Value:
+    stored = _STORED.get(n.op)
+    return primitive(b, n, args) if stored is None else widen(b, stored, narrow(b, stored, args[0]))
 
 
 class Evaluator:
@@ -116,7 +127,7 @@ class Evaluator:
                 self.memo[n] = self.gather(n, self.memo[n.args[0]])
             else:
                 args = [self.memo[a] for a in n.args]
-                self.memo[n] = [primitive(self.b, n, [a[i] for a in args]) for i in range(self.count)]
+                self.memo[n] = [_value(self.b, n, [a[i] for a in args]) for i in range(self.count)]
         return self.memo[root]
 
     def values(self, roots: Iterable[Expr]) -> list[Group]:

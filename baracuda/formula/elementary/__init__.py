@@ -13,7 +13,8 @@ REGISTERED = {
     "power": "pow power_of_positive",
     "remainder": "fmod remainder",
     "root": "cbrt hypot root rsqrt",
-    "rounding": "code_f8e4m3 code_f8e5m2 nearest_integer round_to_bf16 round_to_f16 round_to_f8e4m3 round_to_f8e5m2",
+    "rounding": "code_f8e4m3 code_f8e5m2 nearest_integer round_to_bf16 round_to_f16 round_to_f8e4m3 round_to_f8e5m2 "
+    "stored_bf16 stored_f16",
     "softplus": "softplus",
     "special_airy": "airy_ai",
     "special_bessel": "i0 i0e i0e_slope i1 i1e",

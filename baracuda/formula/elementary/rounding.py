@@ -40,5 +40,7 @@ def _code(kind: ElementKind, x: Expr) -> Expr:
 
 for _kind in IN_BYTES:
     elementary(f"code_{_kind.label}", ElementKind.S32)(partial(_code, _kind))
+for _kind in (ElementKind.BF16, ElementKind.F16):  # an f32 as a store and a load leave it, which devices have instructions for
+    elementary(f"stored_{_kind.label}", ElementKind.F32)(partial(_round_to, _kind))
 for _kind in FORMATS:
     elementary(f"round_to_{_kind.label}", ElementKind.F32)(partial(_round_to, _kind))

@@ -28,6 +28,8 @@ def is_nonpositive(x: Expr) -> bool:
     """Whether x is a value less the largest of its row, or -|value|, or one of these or 0."""
     if x.op == "select":
         return all(is_nonpositive(a) or (a.op == "const" and a.value == 0) for a in x.args[1:])
+    if x.op in ("stored_bf16", "stored_f16"):
+        return is_nonpositive(x.args[0])
     if x.op != "sub":
         return x.op == "neg" and x.args[0].op == "abs"
     value, largest = x.args

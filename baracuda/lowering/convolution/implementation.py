@@ -31,12 +31,16 @@ class ConvolutionImplementation(GeneratedImplementation):
         if math is not None:
             self.guarantee = guarantee_of(math, accumulator)
 
+    def placed(self, layout: Layout) -> tuple[ConvolutionProblem, list[tuple[int, int]]]:
+        """The problem for a layout, and where its operands are: which of the plan's tensors, at which byte."""
+        present = [(i, 0) for i, own in enumerate(layout) if own is not None]
+        return replace(self.describe(layout), math=self.math), present
+
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
-        problem = replace(self.describe(layout), math=self.math)
+        problem, present = self.placed(layout)
         if 0 in (problem.batch, problem.groups, *problem.outputs, problem.columns):
             return EmptyExecutable()
         params = given_parameters(problem.epilogue.params, self.parameters)
-        present = [(i, 0) for i, own in enumerate(layout) if own is not None]
         pick = None if len(present) == len(layout) else picker(present)
         operands = len(problem.tensors)
         return executable(self.device, problem, params, operands, way=self.way, pick=pick, compiled_only=compiled_only)

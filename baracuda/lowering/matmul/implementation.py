@@ -136,10 +136,14 @@ class MatmulImplementation(GeneratedImplementation):
 
     def matmul_problem(self, layout: Layout) -> MatmulProblem:
         """The problem for a layout whose summed axes every factor walks as one; raises `UnsupportedError` for another."""
+        return self.placed(layout)[0]
+
+    def placed(self, layout: Layout) -> tuple[MatmulProblem, list[tuple[int, int]]]:
+        """The same, and where its operands are: which of the plan's tensors, at which byte."""
         tensors = self._tensors(layout)
         if self._to_copy(tensors):
             raise UnsupportedError(f"the axes {self.problem.summed} that are summed do not lie one behind the other")
-        return self._matmul_problem(tensors)[0]
+        return self._matmul_problem(tensors)
 
     def _to_copy(self, tensors: Mapping[str, _Tensor]) -> list[str]:
         """The factors whose summed axes are not walked as one."""

@@ -35,6 +35,8 @@ COSTS = {
     "position": Cost(0, 1),
     "rare": Cost(1, 2),
     "sqrt": Cost(10, 8),
+    "stored_bf16": Cost(7, 2),
+    "stored_f16": Cost(2, 4),
 }
 #: A value that costs about this to compute again for each element, or more, is kept from one pass over a row to the next.
 RECOMPUTE = 6

@@ -69,7 +69,7 @@ class FormulaImplementation(GeneratedImplementation):
 
     def nest(self, layout: Layout) -> tuple[Nest, list[tuple[int, int]]]:
         """The normalised problem for a layout, and where its operands are: which of the plan's tensors, at which byte."""
-        return self._nest(*self._laid(layout))
+        return self._nest(*self.laid(layout))
 
     def _nest(self, problem: Problem, places: Mapping[str, tuple[int, int]]) -> tuple[Nest, list[tuple[int, int]]]:
         nest = normalise(replace(problem, graph=unpooled(problem.graph)))
@@ -77,7 +77,7 @@ class FormulaImplementation(GeneratedImplementation):
 
     def nests(self, layout: Layout) -> list[Nest]:
         """The nests that a layout takes: several where scans must be cut apart."""
-        stages = self._stages(self._laid(layout)[0])
+        stages = self._stages(self.laid(layout)[0])
         return [self.nest(layout)[0]] if stages is None else [normalise(problem) for problem in stages.problems]
 
     def _stages(self, problem: Problem) -> KernelStages | None:
@@ -86,8 +86,8 @@ class FormulaImplementation(GeneratedImplementation):
             return cut(problem)
         return split_two_level(problem) if self._pools else None
 
-    def _laid(self, layout: Layout) -> tuple[Problem, dict[str, tuple[int, int]]]:
-        """The problem for a layout, in primitives, and where each of its ports is.
+    def laid(self, layout: Layout, *, primitives: bool = True) -> tuple[Problem, dict[str, tuple[int, int]]]:
+        """The problem for a layout, in primitives unless its functions are to stay, and where each of its ports is.
 
         A complex tensor x is two operands, named x.re and x.im.
         """
@@ -95,7 +95,7 @@ class FormulaImplementation(GeneratedImplementation):
         tensors = {s.name: i for i, (s, o) in enumerate(zip(self.specs, layout, strict=True)) if o is not None}
         if any(_tensor(p.name) not in tensors for p, _ in graph.outputs):
             graph = graph.select_outputs(frozenset(p.name for p, _ in graph.outputs if _tensor(p.name) in tensors))
-        graph = separated(expand(graph, self.native))
+        graph = separated(expand(graph, self.native) if primitives else graph)
         source_of, operands = sources(graph), []
         for port in (*graph.inputs, *(p for p, _ in graph.outputs)):
             i, part = tensors[_tensor(port.name)], _part(port.name)
@@ -144,7 +144,7 @@ class FormulaImplementation(GeneratedImplementation):
         return tuple(followed), tuple((strides[t], shape[t]) for t in dims)
 
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
-        problem, places = self._laid(layout)
+        problem, places = self.laid(layout)
         stages = self._stages(problem)
         if stages is not None and not self._pools:  # scans, whose cut is the same whatever the layout
             return self._multi_kernel(stages, places, compiled_only, autotune)
@@ -222,10 +222,11 @@ class FormulaImplementation(GeneratedImplementation):
 
     def _built(self, nest: Nest, compiled_only: bool, autotune: bool, pick: Pick = None) -> GeneratedExecutable | None:
         gathered = {p.name: o.gathered for p, o in zip(nest.graph.inputs, nest.operands, strict=False)}
-        values = [self._parameter(n, gathered) for n in nest.graph.params]
+        values = [self.parameter(n, gathered) for n in nest.graph.params]
         return build(self.device, nest, values, way=self.way, autotune=autotune, pick=pick, compiled_only=compiled_only)
 
-    def _parameter(self, n: Expr, gathered: Mapping[str, tuple[tuple[int, int], ...]]) -> Parameter:
+    def parameter(self, n: Expr, gathered: Mapping[str, tuple[tuple[int, int], ...]]) -> Parameter:
+        """What a parameter node is given; one that follows from the shapes has no name."""
         name: str = n.attr
         if name.startswith(TENSOR_EXTENT):
             tensor, axis = name.removeprefix(TENSOR_EXTENT).split(" ")
