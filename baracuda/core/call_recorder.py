@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -127,6 +127,9 @@ class CallRecorder:
         self.whole += launcher.whole_numbers()
         self.steps.append(RecordedLaunch(launcher, tuple(known), scalars))
 
+    def hold(self, tensor: Any) -> None:
+        """Memory with values that the call was made with and whose like would be made again: of no matter here."""
+
     def expect_false(self, pointer: int) -> None:
         """The call reads a boolean on the host, and only goes on like this where it is false."""
         place = self.place(pointer)
@@ -152,6 +155,11 @@ class Launcher(ABC):
     def native(self, scalars: Scalars) -> tuple[Any, ...]:
         """What `baracuda.native.calls` launches it by, with these numbers in place."""
         return ("python",)
+
+    def prepared(self, pointers: Sequence[int], constant: Callable[[int], bool]) -> Launcher:
+        """The launcher for operands at these addresses, of which those that `constant` says never change: what it makes of one
+        of them alone, as packed weights are, is made now and left out of its launches."""
+        return self
 
     def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
         """The numbers of a call that an integer kind must hold, with that kind."""
@@ -191,6 +199,13 @@ def refuse(reason: str) -> None:
     recorder = current()
     if recorder is not None:
         recorder.refuse(reason)
+
+
+def hold(tensor: Any) -> None:
+    """Tell this thread's recorder, if there is one, of a tensor whose values every such call has, made on the host."""
+    recorder = current()
+    if recorder is not None:
+        recorder.hold(tensor)
 
 
 @contextmanager

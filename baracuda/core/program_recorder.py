@@ -15,6 +15,8 @@ from itertools import accumulate
 from typing import Any
 
 from baracuda.core.call_recorder import AddressSource, Allocated, CallRecorder
+from baracuda.core.layout import reach
+from baracuda.core.tensor import tensor_ref
 
 #: First byte, the byte behind the last one, and the first element of a tensor.
 Extent = tuple[int, int, int]
@@ -74,12 +76,22 @@ class ProgramRecorder(CallRecorder):
         self._lows: list[int] = []  # where memory begins that was allocated, and what is known of it
         self._live: dict[int, tuple[int, int, Callable[[], bool] | None]] = {}  # end, number, whether held
         self._empty: dict[int, int] = {}  # allocations of no bytes
+        #: Tensors that `hold` was told of, with where their memory begins and ends.
+        self.made: list[tuple[int, int, Any]] = []
         #: Whether a held tensor is written, and how many steps there were before the first write to one or to an argument.
         self.writes_held = False
         self.first_write: int | None = None
         for _, low, high in self.extents:
             if self._held.overlap(low, high):
                 self.refuse("an argument lies in the memory of a tensor that is held")
+
+    def hold(self, tensor: Any) -> None:
+        """A tensor that stays where it is from now on."""
+        ref = tensor_ref(tensor)
+        lowest, highest = reach(ref.shape, ref.strides)
+        if 0 not in ref.shape:
+            size = ref.kind.itemsize
+            self.made.append((ref.pointer + lowest * size, ref.pointer + (highest + 1) * size, tensor))
 
     def allocate(self, allocation: Allocated) -> None:
         """Memory that was made for the call; what was at this address before is there no longer."""
@@ -114,7 +126,9 @@ class ProgramRecorder(CallRecorder):
             high, number, asks = self._live[low]
             if pointer < high + end and (asks is None or asks()):
                 return AddressSource(self.tensors + 1 + number, pointer - low)
-        return AddressSource(0, pointer) if self._held(pointer, end) is not None else None
+        if self._held(pointer, end) is not None or any(low <= pointer < high for low, high, _ in self.made):
+            return AddressSource(0, pointer)
+        return None
 
     def _emptied(self, pointer: int) -> AddressSource | None:
         number = self._empty.get(pointer)

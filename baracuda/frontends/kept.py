@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any, NamedTuple
@@ -91,6 +92,14 @@ def launched(step: Step, relocated: Relocated, device: Device) -> tuple[Any, ...
         return partial(_is_false, device), ("expect",), (place(step.place), (0, 0)), None
     scalars = None if step.scalars is None else dict(step.scalars)
     return step.launcher, step.launcher.native(scalars), tuple(map(place, step.places)), scalars
+
+
+def prepared(step: Step) -> Step:
+    """A launch with what it makes of tensors that never change (source 0, and their addresses) made now."""
+    if isinstance(step, DeviceCheck):
+        return step
+    pointers = [p.offset if p.source == 0 else 0 for p in step.places[:-1]]
+    return replace(step, launcher=step.launcher.prepared(pointers, bool))
 
 
 def _is_false(device: Device, pointer: int, stream: int) -> bool:

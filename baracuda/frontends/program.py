@@ -15,7 +15,7 @@ import numpy as np
 
 from baracuda.core.call_recorder import RecordedLaunch, recording
 from baracuda.core.device import Device, DeviceKind
-from baracuda.core.errors import Error, InvalidProblemError
+from baracuda.core.errors import Error, InvalidProblemError, UnsupportedError
 from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.preferred import preferred
 from baracuda.core.program_recorder import ProgramRecorder
@@ -25,7 +25,7 @@ from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call_cache import native, others_by_address, reports_on, unkept
 from baracuda.frontends.call_replay import Call, PythonFunction
-from baracuda.frontends.kept import Step, launched, places_of, planned, recipe, spans_of
+from baracuda.frontends.kept import Step, launched, places_of, planned, prepared, recipe, spans_of
 from baracuda.frontends.program_checks import CheckFailed, failing
 from baracuda.frontends.program_memory import is_held, torch_place, undifferentiated, without_pytorch
 from baracuda.frontends.program_results import Refusal, Returned
@@ -59,6 +59,8 @@ class Program:
         Whether it may write to its arguments, and to what is held.
     fuse
         Whether neighbouring launches are fused.
+    constant
+        Whether what is held never changes: then what launches make of it alone, as packed weights are, is made once.
 
     Attributes
     ----------
@@ -74,8 +76,9 @@ class Program:
         name: str | None = None,
         writes: bool = False,
         fuse: bool = False,
+        constant: bool = False,
     ) -> None:
-        self.function, self.writes, self.fuse = function, writes, fuse
+        self.function, self.writes, self.fuse, self.constant = function, writes, fuse, constant
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.held = tuple(held)
         self.why: str | None = None
@@ -134,11 +137,12 @@ class Program:
         try:
             call = _Builder(self, recorder, tensors, refs, result).call()
             self.why = None
-        except Refusal as refusal:
+        except (Refusal, UnsupportedError) as refusal:  # a result may be of an element that nothing here has
             self.why = str(refusal)
         layouts = [layout_of(t) for t in tensors if type(t) is Array]
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
-        return result, call, (*others_by_address(arguments), *dtypes, *layouts, preferred())
+        made = (tensor for _, _, tensor in recorder.made)
+        return result, call, (*made, *others_by_address(arguments), *dtypes, *layouts, preferred())
 
     def _failed(self, arguments: tuple[Any, ...]) -> Any:
         """A check of values failed after arguments were written: the function says what is wrong, of copies of them."""
@@ -179,6 +183,8 @@ class _Builder:
         self._refuse()
         returned = Returned(self.result, recorder, self.tensors, self.program._held_by_id)
         steps = self._steps(frozenset(returned.results))
+        if self.program.constant:
+            steps = [prepared(s) for s in steps]
         like, device = self._like(steps, list(returned.results.values()))
         relocated = {source: (first + i, 0) for i, source in enumerate(returned.results)}
         spans = spans_of(steps, lambda source: source >= first and source not in returned.results)

@@ -7,7 +7,7 @@ NaN is computed again without it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.codegen.llvm.ir import Value, Variable, i64, vector
@@ -17,12 +17,12 @@ from baracuda.core.layout import round_up
 from baracuda.lowering.convolution.cpu.code import nest_of
 from baracuda.lowering.convolution.cpu.direct import Direct
 from baracuda.lowering.convolution.cpu.packing import Padded, pack_input, pack_weights, padded
-from baracuda.lowering.convolution.problem import ConvolutionProblem
+from baracuda.lowering.convolution.problem import ConvolutionProblem, W
 from baracuda.lowering.matmul.cpu.tile import Epilogue, chain
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words
 from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Launch, Lowered
+from baracuda.runtime.program import Launch, Lowered, Prepared
 
 _LINE = 64
 #: Outputs of a unit of work at most, and terms that the inner loop takes at a time.
@@ -102,14 +102,16 @@ def tiled(p: ConvolutionProblem, target: CpuTarget) -> Lowered:
             address = b.emit("i64", f"ptrtoint ptr {pointer.name} to i64")
             return b.at(b.at(pointer, b.and_(b.sub(0, address), _LINE - 1)), begin)
 
+    held = words.add(0)
     kernel = Kernel(nest, words, target)
-    steps.append(pack_weights(p, shape.vectors, kernel, part(kernel, 0)))
+    packing = pack_weights(p, shape.vectors, kernel, kernel.prepared(held, part(kernel, 0)))
+    steps.append(replace(packing, prepared=Prepared(W, weights, held - words.first)))
     if not to.itself:
         kernel = Kernel(nest, words, target)
         steps.append(pack_input(p, to, kernel, part(kernel, weights)))
     kernel = Kernel(nest, words, target)
     source = kernel.operand(0) if to.itself else part(kernel, weights)
-    steps.append(_Tiles(p, shape, to, kernel, outer).step(source, part(kernel, 0), panels))
+    steps.append(_Tiles(p, shape, to, kernel, outer).step(source, kernel.prepared(held, part(kernel, 0)), panels))
     name = f"tiles {shape.rows}x{width}{'' if to.itself else ', padded'}"
     return Lowered(tuple(steps), tuple(words.integers), weights + round_up(to.nbytes, _LINE) + _LINE, name)
 
