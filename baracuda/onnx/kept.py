@@ -12,6 +12,7 @@ import numpy as np
 from baracuda.core.call_recorder import hold, unseen
 from baracuda.frontends import program as kept_calls
 from baracuda.frontends.array.array import Array
+from baracuda.onnx.layouts import WANTED, dense
 from baracuda.onnx.operators import registry
 from baracuda.onnx.program import Program, Step, take
 
@@ -94,8 +95,10 @@ class Kept:
                     for n in step.outputs:
                         _hold(known.get(n))
                 else:
+                    if change := WANTED.get((step.node.domain, step.node.operator)):
+                        known[step.inputs[0]] = change(known[step.inputs[0]])
                     take(step, known)
-            return tuple(_argument(known[n], n in self.fixed) for n in makes)
+            return tuple(_argument(dense(known[n]), n in self.fixed) for n in makes)
 
         constants = [known for n in sorted(read) if (known := self.program.constants.get(n)) is not None]
         held = [c for c in constants if isinstance(c, (np.ndarray, Array)) and c.size]

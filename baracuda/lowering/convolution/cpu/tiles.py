@@ -29,6 +29,8 @@ _LINE = 64
 _OUTPUTS, _UNROLLED = 64, 4
 #: Columns and terms from which on tiles are worth packing for.
 _FEWEST_COLUMNS, _FEWEST_TERMS = 8, 8
+#: Terms from which on lines of channels are long, and bytes of x that stay in a cache while panels pass.
+_LONG, _CACHED = 128, 4 << 20
 #: How many times as large as x what is made of it may be (far taps meet padding alone), and how large it may be in any case.
 _MOST_PADDED, _SMALL = 8, 1 << 22
 
@@ -81,6 +83,12 @@ def takes(p: ConvolutionProblem) -> bool:
         return False
     own = p.batch * p.groups * prod(p.inputs) * p.channels * p.accumulator.itemsize
     return padded(p).nbytes <= _MOST_PADDED * own + _SMALL
+
+
+def in_lines(p: ConvolutionProblem) -> bool:
+    """Whether a convolution of one tap reads long lines of channels where they lie: nothing of x need be packed."""
+    small = prod(p.inputs) * p.groups * p.channels * p.accumulator.itemsize <= _CACHED
+    return small and p.terms >= _LONG and p.x.steps(-1) == 1 and p.operands[-1].steps(-1) == 1 and padded(p).itself
 
 
 def tiled(p: ConvolutionProblem, target: CpuTarget) -> Lowered:
