@@ -10,7 +10,7 @@ from baracuda.lowering.convolution.cpu.depthwise import takes as is_single
 from baracuda.lowering.convolution.cpu.direct import direct
 from baracuda.lowering.convolution.cpu.segments import in_segments
 from baracuda.lowering.convolution.cpu.segments import takes as takes_segments
-from baracuda.lowering.convolution.cpu.tiles import in_lines, takes, tiled
+from baracuda.lowering.convolution.cpu.tiles import takes, tiled
 from baracuda.lowering.convolution.pointwise import as_product
 from baracuda.lowering.convolution.problem import ConvolutionProblem
 from baracuda.lowering.matmul.cpu.lower import ways as ways_of_product
@@ -23,8 +23,6 @@ def ways(problem: ConvolutionProblem, target: CpuTarget) -> Iterator[Lowered]:
     if problem.math is not None and not problem.bits:
         raise UnsupportedError(f"a convolution in {problem.math} on a CPU; expected chains, or integers of 23 or 15 bits")
     product = as_product(problem)
-    if product is not None and takes(problem) and in_lines(problem):
-        yield tiled(problem, target)
     if product is not None:
         yield from ways_of_product(product, target)
         return
