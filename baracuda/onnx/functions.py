@@ -115,6 +115,7 @@ class Library:
         def run(*values: Any) -> Any:
             return program((*values, *(None,) * (count - len(values))))
 
+        run.body = program  # type: ignore[attr-defined]
         return run
 
 

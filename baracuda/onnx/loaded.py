@@ -13,6 +13,7 @@ from baracuda.onnx import graph, model
 from baracuda.onnx.functions import Library
 from baracuda.onnx.inference import inferred
 from baracuda.onnx.inputs import taken
+from baracuda.onnx.kept import Kept
 from baracuda.onnx.placement import device_of, on_host
 from baracuda.onnx.program import Program
 from baracuda.onnx.values import Description, Value, described
@@ -43,6 +44,7 @@ class Model:
         self._graph = graph.read(proto.graph, self.opsets, folder)
         with self._preferring():
             self._program = Program(self._graph, Library(proto.functions, self.opsets, folder, self.device, seed=seed))
+        self._kept = Kept(self._program)
         self.inputs = self._graph.inputs
         self.outputs = self._graph.outputs
         self._declared = [described(n, self._graph.kinds[n]) for n in self.inputs]
@@ -66,7 +68,7 @@ class Model:
         if missing := [v.name for v in self._declared if v.name not in given and not v.optional]:
             raise InvalidProblemError(f"input {missing[0]!r} is missing; expected {', '.join(self.inputs)}")
         with self._preferring():
-            found = self._program([taken(v, given.get(v.name), self.device) for v in self._declared])
+            found = self._kept([taken(v, given.get(v.name), self.device) for v in self._declared])
         return tuple(map(on_host, found)) if self.device is None else tuple(found)
 
     def _preferring(self) -> AbstractContextManager[None]:

@@ -30,7 +30,7 @@ _NOT_FOLDED = {"If", "Loop", "Scan", "RandomUniform", "RandomNormal", "RandomUni
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One node with what computes it."""
+    """One node with what computes it: a function, whose values go after it, and the program that this runs, if it runs one."""
 
     node: Node
     call: Callable[..., Any]
@@ -38,6 +38,7 @@ class Step:
     outputs: tuple[str, ...]
     captures: bool
     last: tuple[str, ...]
+    body: Program | None = None
 
 
 class Program:
@@ -82,7 +83,8 @@ class Program:
         for node, call, captures in reversed(calls):
             used = {n for n in (*node.inputs, *_captured(node), *node.outputs) if n and n not in kept}
             kept |= used
-            steps.append(Step(node, call, node.inputs, node.outputs, captures, tuple(sorted(used))))
+            body = getattr(call, "body", None)
+            steps.append(Step(node, call, node.inputs, node.outputs, captures, tuple(sorted(used)), body))
         return tuple(reversed(steps))
 
     def __call__(self, values: Sequence[Any], outer: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
@@ -92,28 +94,34 @@ class Program:
         known = {**(outer or {}), **self.constants}
         known.update(zip(self.graph.inputs, values, strict=True))
         for step in self.steps:
-            given = [known[n] if n else None for n in step.inputs]
-            try:
-                if step.captures:
-                    found = step.call(*given, outer=known)
-                else:
-                    found = step.call(*given)
-            except (Error, ValueError, TypeError, IndexError, AttributeError, ArithmeticError) as e:
-                if not isinstance(e, Error):  # what Python or NumPy makes of inputs that no model should give
-                    raise InvalidProblemError(f"{step.node}: {e}") from e
-                if not getattr(e, "__notes__", None):
-                    e.add_note(f"in {step.node}, with inputs {', '.join(map(_described, given))}")
-                raise
-            made = _tuple(found)
-            if len(made) < len(step.outputs) and any(step.outputs[len(made) :]):
-                raise InvalidProblemError(f"{step.node}: {len(step.outputs)} outputs; it has {len(made)}")
-            known.update(zip(step.outputs, made, strict=False))
-            for n in step.last:
-                known.pop(n, None)
+            take(step, known)
+        return self.outputs(known)
+
+    def outputs(self, known: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The outputs among the values that there are."""
         try:
             return tuple(known[n] if n else None for n in self.graph.outputs)
         except KeyError as e:
             raise InvalidProblemError(f"graph {self.graph.name!r}: nothing makes output {e.args[0]!r}") from None
+
+
+def take(step: Step, known: dict[str, Any]) -> None:
+    """Make a step's values out of those that there are, and let go those that it is the last to read."""
+    given = [known[n] if n else None for n in step.inputs]
+    try:
+        found = step.call(*given, outer=known) if step.captures else step.call(*given)
+    except (Error, ValueError, TypeError, IndexError, AttributeError, ArithmeticError) as e:
+        if not isinstance(e, Error):  # what Python or NumPy makes of inputs that no model should give
+            raise InvalidProblemError(f"{step.node}: {e}") from e
+        if not getattr(e, "__notes__", None):
+            e.add_note(f"in {step.node}, with inputs {', '.join(map(_described, given))}")
+        raise
+    made = _tuple(found)
+    if len(made) < len(step.outputs) and any(step.outputs[len(made) :]):
+        raise InvalidProblemError(f"{step.node}: {len(step.outputs)} outputs; it has {len(made)}")
+    known.update(zip(step.outputs, made, strict=False))
+    for n in step.last:
+        known.pop(n, None)
 
 
 def _size_asked(node: Node, constants: Mapping[str, Any]) -> int | None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
+
+import numpy as np
 
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import Scalars
 from baracuda.runtime import pool
 from baracuda.runtime.pool import get_num_threads, set_num_threads
-from baracuda.runtime.program import Program, Template
+from baracuda.runtime.program import Program, Step, Template
 
 __all__ = ["CpuCall", "get_num_threads", "set_num_threads"]
+
+
+_LINE = 64
 
 
 @cache
@@ -37,16 +44,41 @@ class CpuCall(Launcher):
         words = template.words
         self._template = struct.pack(f"<{len(words)}Q", *words)
         self._words = ctypes.c_uint64 * len(words)
-        steps = [s for s in program.steps if s.units > 0]
+        self._execute = _execute()
+        self._plan_steps()
+
+    def _plan_steps(self) -> None:
+        """What the scheduler reads of the steps."""
+        steps = [s for s in self.program.steps if s.units > 0]
         self._alone = all(s.units <= s.grain for s in steps)
         packed = [len(steps), int(self._alone)]
         for s in steps:
             packed += (s.function, s.units, s.grain)
         self._plan = (ctypes.c_uint64 * len(packed))(*packed)
-        self._execute = _execute()
         self._fixed = (ctypes.c_void_p(pool.control_address()), ctypes.c_void_p(ctypes.addressof(self._plan)))
         if not self._alone:
             pool.start()
+
+    def prepared(self, pointers: Sequence[int], constant: Callable[[int], bool]) -> Launcher:
+        ready = [s for s in self.program.steps if s.prepared is not None and constant(pointers[s.prepared.operand])]
+        if not ready:
+            return self
+        words, held = bytearray(self._template), list(self._held)
+        for s in ready:
+            assert s.prepared is not None
+            memory = np.empty(s.prepared.nbytes + _LINE, np.uint8)
+            address = -(-memory.ctypes.data // _LINE) * _LINE
+            struct.pack_into("<Q", words, 8 * (self._first + s.prepared.integer), address)
+            held.append(memory)
+        self._with(ready, words, held).launch(pointers, 0, 0, None)
+        return self._with([s for s in self.program.steps if s not in ready], words, held)
+
+    def _with(self, steps: Sequence[Step], words: bytes | bytearray, held: Sequence[Any]) -> CpuCall:
+        """Some of the steps, with other words."""
+        made = copy(self)
+        made.program, made._held, made._template = replace(self.program, steps=tuple(steps)), tuple(held), bytes(words)
+        made._plan_steps()
+        return made
 
     def _pack(self, pointers: Sequence[int], workspace: int, scalars: Scalars) -> ctypes.Array[ctypes.c_uint64]:
         words = self._words.from_buffer_copy(self._template)

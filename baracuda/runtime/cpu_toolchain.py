@@ -61,7 +61,7 @@ class CpuToolchain(Toolchain):
 
     def _step(self, launch: Launch) -> Step:
         name = launch.kernel.name
-        return Step(jit.load(launch.source, (name,), self.target)[name], launch.units, launch.grain)
+        return Step(jit.load(launch.source, (name,), self.target)[name], launch.units, launch.grain, prepared=launch.prepared)
 
 
 class OfflineCpuToolchain(CpuToolchain):

@@ -51,6 +51,17 @@ class Once:
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """What a launch on the CPU makes of one operand alone, as packed weights are: so many bytes at the workspace's first cache
+    line, or at the address in the program's integer of this number, where that is not 0. Calls whose operand never changes find
+    it there, and leave the launch out."""
+
+    operand: int
+    nbytes: int
+    integer: int
+
+
+@dataclass(frozen=True)
 class Launch:
     """A kernel and its geometry.
 
@@ -58,7 +69,7 @@ class Launch:
     shared memory, as the source says too. On the CPU, `units` is how many units of work there are and `grain` how many a thread
     takes at a time. With `once` it is no part of a call: it runs when the program is made, unless it has already. `together` says
     that its blocks wait for each other, so that none may begin unless all can: then every launch of the program is made so, and
-    none has more blocks than the device holds at once.
+    none has more blocks than the device holds at once. `prepared` says what it makes of an operand that may never change.
     """
 
     kernel: KernelSource
@@ -70,6 +81,7 @@ class Launch:
     grain: int = 1
     once: Once | None = None
     together: bool = False
+    prepared: Prepared | None = None
 
     @property
     def source(self) -> str:
@@ -110,6 +122,7 @@ class Step:
     grid: tuple[int, int, int] = (1, 1, 1)
     block: int = 1
     shared: int = 0
+    prepared: Prepared | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 
 import baracuda
+from baracuda.core.call_recorder import hold
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.coded import Coded
 
@@ -19,7 +20,11 @@ Host = Annotated[Any, "read on the host"]
 def near(number: Any, x: Tensor, kind: Any = None) -> Tensor:
     """A number as a tensor without axes, of an element (x's own) and where x lies."""
     kind = np.dtype(x.dtype if kind is None else kind)
-    return np.asarray(number, kind) if isinstance(x, np.ndarray) else baracuda.full((), number, kind, like=x)
+    if not isinstance(x, np.ndarray):
+        return baracuda.full((), number, kind, like=x)
+    made = np.asarray(number, kind)
+    hold(made)
+    return made
 
 
 def host(x: Tensor) -> np.ndarray:

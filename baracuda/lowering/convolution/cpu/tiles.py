@@ -7,7 +7,7 @@ NaN is computed again without it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.codegen.llvm.ir import Value, Variable, i64, vector
@@ -17,18 +17,20 @@ from baracuda.core.layout import round_up
 from baracuda.lowering.convolution.cpu.code import nest_of
 from baracuda.lowering.convolution.cpu.direct import Direct
 from baracuda.lowering.convolution.cpu.packing import Padded, pack_input, pack_weights, padded
-from baracuda.lowering.convolution.problem import ConvolutionProblem
+from baracuda.lowering.convolution.problem import ConvolutionProblem, W
 from baracuda.lowering.matmul.cpu.tile import Epilogue, chain
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words
 from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Launch, Lowered
+from baracuda.runtime.program import Launch, Lowered, Prepared
 
 _LINE = 64
 #: Outputs of a unit of work at most, and terms that the inner loop takes at a time.
 _OUTPUTS, _UNROLLED = 64, 4
 #: Columns and terms from which on tiles are worth packing for.
 _FEWEST_COLUMNS, _FEWEST_TERMS = 8, 8
+#: Terms from which on lines of channels are long, and bytes of x that stay in a cache while panels pass.
+_LONG, _CACHED = 128, 4 << 20
 #: How many times as large as x what is made of it may be (far taps meet padding alone), and how large it may be in any case.
 _MOST_PADDED, _SMALL = 8, 1 << 22
 
@@ -83,6 +85,12 @@ def takes(p: ConvolutionProblem) -> bool:
     return padded(p).nbytes <= _MOST_PADDED * own + _SMALL
 
 
+def in_lines(p: ConvolutionProblem) -> bool:
+    """Whether a convolution of one tap reads long lines of channels where they lie: nothing of x need be packed."""
+    small = prod(p.inputs) * p.groups * p.channels * p.accumulator.itemsize <= _CACHED
+    return small and p.terms >= _LONG and p.x.steps(-1) == 1 and p.operands[-1].steps(-1) == 1 and padded(p).itself
+
+
 def tiled(p: ConvolutionProblem, target: CpuTarget) -> Lowered:
     """The program."""
     shape, to = shape_of(p, target), padded(p)
@@ -102,14 +110,16 @@ def tiled(p: ConvolutionProblem, target: CpuTarget) -> Lowered:
             address = b.emit("i64", f"ptrtoint ptr {pointer.name} to i64")
             return b.at(b.at(pointer, b.and_(b.sub(0, address), _LINE - 1)), begin)
 
+    held = words.add(0)
     kernel = Kernel(nest, words, target)
-    steps.append(pack_weights(p, shape.vectors, kernel, part(kernel, 0)))
+    packing = pack_weights(p, shape.vectors, kernel, kernel.prepared(held, part(kernel, 0)))
+    steps.append(replace(packing, prepared=Prepared(W, weights, held - words.first)))
     if not to.itself:
         kernel = Kernel(nest, words, target)
         steps.append(pack_input(p, to, kernel, part(kernel, weights)))
     kernel = Kernel(nest, words, target)
     source = kernel.operand(0) if to.itself else part(kernel, weights)
-    steps.append(_Tiles(p, shape, to, kernel, outer).step(source, part(kernel, 0), panels))
+    steps.append(_Tiles(p, shape, to, kernel, outer).step(source, kernel.prepared(held, part(kernel, 0)), panels))
     name = f"tiles {shape.rows}x{width}{'' if to.itself else ', padded'}"
     return Lowered(tuple(steps), tuple(words.integers), weights + round_up(to.nbytes, _LINE) + _LINE, name)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from baracuda.codegen.llvm.ir import i64
 from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, aligned, aligned_workspace, split_evenly
 from baracuda.lowering.matmul.cpu.read import pack
@@ -10,7 +12,7 @@ from baracuda.lowering.nest.cpu.kernel import Kernel, Words
 from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.pool import get_num_threads
-from baracuda.runtime.program import Launch
+from baracuda.runtime.program import Launch, Prepared
 
 #: Steps of k that are packed by one unit of work.
 _CHUNK = 256
@@ -26,8 +28,11 @@ _UNITS = 4
 def blocked(product: OrientedMatmul, words: Words, target: CpuTarget) -> Steps:
     """Two steps: pack the right factor, then compute blocks."""
     tile = Tile.of(product.kind, product.parts, target)
-    packing, nbytes = _pack_right(product, tile, product.kernel(words, target))
-    blocks, more = _blocks(product, tile, product.kernel(words, target), nbytes)
+    held = words.add(0)
+    packing, nbytes = _pack_right(product, tile, product.kernel(words, target), held)
+    blocks, more = _blocks(product, tile, product.kernel(words, target), nbytes, held)
+    if product.parts == 1:
+        packing = replace(packing, prepared=Prepared(product.right[0], nbytes, held - words.first))
     return Steps((packing, blocks), nbytes + more + LINE, "blocked")
 
 
@@ -51,7 +56,7 @@ def _packed_strides(product: OrientedMatmul, tile: Tile) -> tuple[list[int], int
     return strides, size
 
 
-def _pack_right(product: OrientedMatmul, tile: Tile, kernel: Kernel) -> tuple[Launch, int]:
+def _pack_right(product: OrientedMatmul, tile: Tile, kernel: Kernel, held: int) -> tuple[Launch, int]:
     b = kernel.b
     batch = [a for a, varies in zip(product.batch, product.varying(product.right), strict=True) if varies]
     strides, size = _packed_strides(product, tile)
@@ -71,7 +76,7 @@ def _pack_right(product: OrientedMatmul, tile: Tile, kernel: Kernel) -> tuple[La
         kernel.integers([*(product.extent(a) for a in batch), panels, chunks]),
         {i: [*kernel.byte_strides(i, batch), *wide[i]] for i in readers}
         | {target: [*kernel.integers(packed), panel_bytes, i64(_CHUNK * pitch)]},
-        {i: kernel.operand(i) for i in readers} | {target: aligned_workspace(kernel)},
+        {i: kernel.operand(i) for i in readers} | {target: kernel.prepared(held, aligned_workspace(kernel))},
     )
     columns, steps = kernel.integer(product.extent(product.columns)), kernel.integer(depth)
     iterator.start(kernel.begin)
@@ -108,7 +113,7 @@ def _block_sizes(product: OrientedMatmul, tile: Tile) -> tuple[int, int, int]:
     return rows, columns, depth
 
 
-def _blocks(product: OrientedMatmul, tile: Tile, kernel: Kernel, start: int) -> tuple[Launch, int]:
+def _blocks(product: OrientedMatmul, tile: Tile, kernel: Kernel, start: int, held: int) -> tuple[Launch, int]:
     b, itemsize = kernel.b, tile.kind.itemsize
     m, n, k = (product.extent(a) for a in (product.rows, product.columns, product.depth))
     rows, columns, depth = _block_sizes(product, tile)
@@ -139,7 +144,7 @@ def _blocks(product: OrientedMatmul, tile: Tile, kernel: Kernel, start: int) -> 
             unit_bytes.insert(0, unit_bytes[0] * (counts[0] if a == batch[-1] else product.extent(a + 1)))
         strides[sums] = kernel.integers(unit_bytes)
         bases = {i: kernel.operand(i) for i in (*readers, *product.others)}
-        bases |= {packed: workspace, sums: b.at(workspace, kernel.integer(start))}
+        bases |= {packed: kernel.prepared(held, workspace), sums: b.at(workspace, kernel.integer(start))}
     iterator = StridedIterator(b, kernel.integers([*(product.extent(a) for a in batch), *counts]), strides, bases)
     extents, blocks = kernel.integers([m, n, k]), kernel.integer(depths)
     one = b.compare("icmp eq", blocks, 1)

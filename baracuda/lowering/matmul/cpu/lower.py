@@ -14,6 +14,7 @@ from baracuda.lowering.matmul.cpu.blocked import blocked
 from baracuda.lowering.matmul.cpu.integers.bytes import byte_product, takes_bytes
 from baracuda.lowering.matmul.cpu.integers.pairs import pair_product, takes_pairs
 from baracuda.lowering.matmul.cpu.integers.schedule import integer_product
+from baracuda.lowering.matmul.cpu.lines import lines
 from baracuda.lowering.matmul.cpu.plan import OrientedMatmul, Steps
 from baracuda.lowering.matmul.cpu.small import is_small, small_products
 from baracuda.lowering.matmul.cpu.strips import MOST_ROWS, strips
@@ -42,6 +43,8 @@ def lower(matmul_problem: MatmulProblem, target: CpuTarget | None = None) -> Low
         own = Words(product.nest)
         kernel = small_products(product, own, target or host())
         return Lowered(kernel.steps, tuple(own.integers), kernel.nbytes, kernel.schedule)
+    if not swap and c.m > MOST_ROWS and (in_tiles := lines(c, target or host())):
+        return in_tiles
     product = OrientedMatmul.of(c, swap)
     own = Words(product.nest)
     rows = c.n if swap else c.m

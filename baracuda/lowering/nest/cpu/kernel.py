@@ -113,6 +113,13 @@ class Kernel:
     def workspace(self) -> Value:
         return self._address(self.words.scratch())
 
+    def prepared(self, word: int, otherwise: Value) -> Value:
+        """Where a launch lays what it makes of one operand alone (`runtime.program.Prepared`): the address in a word, or
+        `otherwise`, in the workspace, where there is none."""
+        b, address = self.b, self._word("i64", word)
+        with b.at_entry():
+            return b.select(b.equal(address, 0), otherwise, b.emit("ptr", f"inttoptr i64 {address.name} to ptr"))
+
     def _address(self, place: OperandAddress) -> Value:
         pointer = self._word("ptr", place.word)
         with self.b.at_entry():
