@@ -30,9 +30,22 @@ class OperatorCall(NamedTuple):
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
 
+    def tensors(self) -> list[torch.Tensor]:
+        """Every tensor of the call."""
+        listed = [v for a in (*self.arguments, *self.keywords.values()) for v in (a if isinstance(a, list) else [a])]
+        return [v for v in listed if isinstance(v, torch.Tensor)]
+
     @property
     def operator(self) -> Any:
         return getattr(getattr(torch.ops.baracuda, self.overload.function), self.overload.name or "default")
+
+
+#: Operators whose samples no overload takes, with reasons.
+NO_CALL: dict[str, str] = {}
+
+
+#: Checks that say nothing of an operator, with reasons.
+NOT_CHECKED = {(n, "test_aot_dispatch_dynamic"): "its contents mean nothing" for n in ("empty", "empty_like")}
 
 
 def sample_names() -> dict[str, list[Any]]:

@@ -74,8 +74,6 @@ def fake(overload: Overload) -> Any:
             found = _of_any_size(values)
             if found is not None:
                 return handed(overload, found)
-        if __import__("os").environ.get("DBG") and is_symbolic(values):
-            print("SPECIALISED", overload.full_name)
         given = {n: described_like(numbers(v)) for n, v in values.items() if v is not None or n in needed}
         device = device_of(values)
         where = given.pop("device", None) if creating else None

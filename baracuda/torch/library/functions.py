@@ -121,7 +121,7 @@ def _of_tensor(public: Any, name: str, default: Any) -> dict[str, bool]:
     if name not in op.signature.tensors:  # saved results, gradients of gradients
         return {"optional": True}
     optional = name in op.signature.optional
-    return {"optional": optional, "number": not optional and isinstance(public, Backward) and not op.needs_extents(name)}
+    return {"optional": optional, "number": not optional and not op.needs_extents(name)}
 
 
 def _of_declaration(declaration: Any) -> list[Parameter]:

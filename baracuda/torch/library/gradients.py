@@ -15,11 +15,13 @@ from typing import Any
 import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch._library.autograd import supports_tensorlist
+from torch.autograd import forward_ad
 
 from baracuda.core.errors import UnsupportedError
 from baracuda.torch.library import functions, schemas
 from baracuda.torch.library.exceptions import LEFT_OUT
 from baracuda.torch.library.schemas import Overload
+from baracuda.torch.library.second import SECOND
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def gradient(name: str) -> Gradient | None:
     op = getattr(functions.function(name), "op", None)
     without = op.constants if op is not None else frozenset[str]()
     tensors = tuple(p.name for p in own if p.tensor and p.name not in without)
+    if again and op is not None and op.unread:
+        return None  # the tensors that it takes are those that the backward did not read
     if again:
         cotangents = {p.name: -1 for p in taken if p.tensor and p.name not in known and p.name.startswith("dd")}
         return Gradient(backward, cotangents, {}, "", True, tensors)
@@ -89,7 +93,7 @@ def gradient(name: str) -> Gradient | None:
     read = {n: places[n] for n in others if n in places}
     own_count = len(plain) if op is not None else counts[""] or len(named)
     needs_more = any(place >= own_count for place in read.values())
-    chooses = any(p.name == "wrt" for p in taken)
+    chooses = any(a.name == "wrt" and a.type.startswith("str") for a in schemas.overloads(backward)[0].arguments)
     return Gradient(backward, cotangents, read, saving if needs_more else "", chooses, tensors)
 
 
@@ -134,6 +138,12 @@ def kernel(overload: Overload) -> Any:
         return results
 
     def backward(ctx: Any, *slopes: Any) -> Any:
+        second = SECOND.get(overload.function)
+        if second is not None:
+            (slope,), values = slopes[0], _Saved.kept(ctx).values
+            made = second(slope, values) if slope is not None else {}
+            positions = overload.by_position[: len(ctx.needs_input_grad) - 1]
+            return (*(made.get(n) for n in positions), None)
         if found is None:
             raise UnsupportedError(
                 f"baracuda::{overload.full_name} has no gradient; expected a function with one, or detached tensors"
@@ -150,6 +160,8 @@ def kernel(overload: Overload) -> Any:
     needs_gradient, enabled = torch._C._any_requires_grad, torch.is_grad_enabled
 
     def call(*arguments: Any, **keywords: Any) -> Any:
+        if forward_ad._current_level >= 0 and any(map(_has_tangent, (*arguments, *keywords.values()))):
+            raise UnsupportedError(f"baracuda::{overload.full_name} has no derivative in forward mode; expected reverse mode")
         if not (enabled() and needs_gradient(*arguments)):
             with below():
                 return op(*arguments, **keywords)
@@ -159,6 +171,13 @@ def kernel(overload: Overload) -> Any:
         return results[0] if count == 1 else results[:count]
 
     return call
+
+
+def _has_tangent(value: Any) -> bool:
+    """Whether forward differentiation goes on in a tensor, or in one of a list."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_tangent, value))
+    return isinstance(value, torch.Tensor) and forward_ad.unpack_dual(value).tangent is not None
 
 
 def _handle(name: str, overload: str) -> Any:
@@ -178,6 +197,8 @@ class _Saved:
     ) -> None:
         self.overload, self.found = overload, found
         self.values: dict[str, Any] = {}
+        if overload.function in SECOND:
+            self.values = overload.named(tuple(arguments), keywords)
         if found is None:
             return
         named = overload.named(tuple(arguments), keywords)
@@ -226,7 +247,7 @@ class _Saved:
         if not wanted or all(s is None for s in listed):
             return nothing
         again = self.overload.function.endswith("_backward")
-        names = [f"dd{n}" for n in self.wrt or _default_wrt(self.overload.function, self.given)] if again else []
+        names = [f"dd{n}" for n in self.wrt or _default_wrt(self.found.backward, self.given)] if again else []
         values = dict(self.values)
         values.pop("wrt", None)
         if again:
@@ -296,6 +317,7 @@ def _positional(overload: Overload, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default_wrt(name: str, given: Sequence[str]) -> list[str]:
+    """The tensors whose gradients a backward gives that was not told of which."""
     op = functions.function(name).op
     return [n for n in op.signature.tensors if n in given and n not in op.constants]
 

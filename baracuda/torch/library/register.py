@@ -79,6 +79,8 @@ def register_ops(wanted: Iterable[str] | None = None) -> None:
 class Namespace(torch._ops._OpNamespace):  # type: ignore[misc]
     """`torch.ops.baracuda`."""
 
+    __module__ = "torch._ops"  # by which exported programs call operators
+
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_"):
             try:

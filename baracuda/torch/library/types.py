@@ -70,6 +70,9 @@ def alternatives(domain: Domain) -> list[Type]:
             found.append(Type("str", _preference))
         elif isinstance(leaf, Instance) and leaf.type_ is str and leaf.of is None:
             words.append(leaf)
+    words_listed = any(_element(d) == "str" for d in lists)
+    if words_listed:
+        found.append(Type("str[]", tuple))
     number = _number(numbers) if numbers else ""
     of_numbers = [_element(d) for d in lists if _element(d) in ("SymInt", "float", "bool", "Scalar")]
     if of_numbers and (not number or number == of_numbers[0]):
@@ -80,9 +83,7 @@ def alternatives(domain: Domain) -> list[Type]:
         found.append(Type("int[1]", _number_or_pairs) if number else Type("SymInt[]", _pairs))
     elif number:
         found.append(Type(number, _itself))
-    if any(_element(d) == "str" for d in lists):
-        found.append(Type("str[]", tuple))
-    elif words:
+    if words and not words_listed:
         found.append(Type("str", _itself))
     return found
 
