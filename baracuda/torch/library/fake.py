@@ -96,9 +96,9 @@ def fake(overload: Overload) -> Any:
         if isinstance(public, FunctionType) and not overload.function.endswith("_backward"):
             return None
         given = {n: described_like(numbers(v), at_hand) for n, v in values.items() if v is not None or n in needed}
-        _, taken = overload.call((), given)
+        listed, taken = overload.call((), given)
         try:
-            results = flat(public(**taken))
+            results = flat(public(*listed, **taken))
         except NoValuesError:
             return None
         extents = extents_of_results(overload.function, taken, values, len(results))

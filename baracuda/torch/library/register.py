@@ -16,7 +16,7 @@ import torch
 import baracuda
 from baracuda.core import locks
 from baracuda.core.errors import UnsupportedError
-from baracuda.torch.library import batching, fake, gradients, kernel, schemas
+from baracuda.torch.library import autograd, batching, fake, gradients, kernel, schemas
 from baracuda.torch.library.exceptions import LEFT_OUT
 from baracuda.torch.library.schemas import Overload
 
@@ -62,7 +62,7 @@ def _define(overload: Overload) -> None:
 def _derive(overload: Overload) -> None:
     """Derivatives, and batches."""
     full = overload.full_name
-    derived = gradients.kernel(overload)
+    derived = autograd.kernel(overload)
     if derived is not None:
         _library.impl(full, derived, "Autograd")
     batched = batching.batched(overload)
