@@ -1,4 +1,4 @@
-"""`torch.ops.baracuda`: what PyTorch asks of operators, `torch.library.opcheck`, and that compiled and exported programs have them."""
+"""`torch.ops.baracuda`: what PyTorch asks of operators, `torch.library.opcheck`, and programs with them compiled and exported."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def _same_but_for_nan(call: OperatorCall) -> bool:
     """Whether a compiled call gives what an eager one does, NaN included, which PyTorch's check takes for different."""
     torch._dynamo.reset()
     results = [call.operator(*call.arguments, **call.keywords)]
-    results.append(torch.compile(lambda *a: call.operator(*a, **call.keywords), backend="aot_eager", dynamic=True)(*call.arguments))
+    compiled = torch.compile(lambda *a: call.operator(*a, **call.keywords), backend="aot_eager", dynamic=True)
+    results.append(compiled(*call.arguments))
     flat = [[r] if isinstance(r, torch.Tensor) else list(r) for r in results]
     nan = any(bool(t.isnan().any()) for t in flat[0])
     return nan and all(torch.allclose(a, b, rtol=0, atol=0, equal_nan=True) for a, b in zip(*flat, strict=True))
@@ -101,9 +102,9 @@ def test_every_function_is_an_operator_or_has_a_reason() -> None:
             continue
         for overload in schemas.overloads(name):
             parsed = torch._C.parse_schema(str(overload))
-            assert parsed.name == name and [a.name for a in parsed.arguments] == [
-                a.name for keyword in (False, True) for a in overload.arguments if a.keyword is keyword
-            ]
+            own = [a.name for keyword in (False, True) for a in overload.arguments if a.keyword is keyword]
+            assert parsed.name == name
+            assert [a.name for a in parsed.arguments] == own
 
 
 def test_names_of_overloads_are_data_of_the_function() -> None:
@@ -114,7 +115,8 @@ def test_names_of_overloads_are_data_of_the_function() -> None:
 
 
 def test_the_namespace_knows_names_and_refuses_others() -> None:
-    assert {"gelu", "gelu_backward", "matmul"} <= set(dir(OPS)) and "fuse" not in dir(OPS)
+    assert {"gelu", "gelu_backward", "matmul"} <= set(dir(OPS))
+    assert "fuse" not in dir(OPS)
     with pytest.raises(AttributeError, match="no attribute 'gelou'"):
         OPS.gelou  # noqa: B018
     with pytest.raises(AttributeError, match="takes a function"):
@@ -159,7 +161,7 @@ def test_an_operator_that_lies_is_found_out(monkeypatch: pytest.MonkeyPatch) -> 
     wrong = fake.described
     monkeypatch.setattr(fake, "described", lambda shape, *a, **k: wrong((*shape[:-1], shape[-1] + 1), *a, **k))
     x = torch.ones(3, 4)
-    with pytest.raises(Exception, match="shape|size|mismatch"):
+    with pytest.raises(Exception, match=r"shape|size|mismatch"):
         torch.library.opcheck(OPS.tanh.default, (x,), test_utils="test_faketensor")
 
 

@@ -1,4 +1,6 @@
-"""Arrays of which everything is known but the values: given these, a function finds out what its results are and launches nothing."""
+"""Arrays of which everything is known but the values: given these, a function finds out what its results are, and launches
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -115,7 +115,8 @@ def _leads(op: Any, public: Function, overload: Overload, values: dict[str, Any]
     given = {n: described_like(v, at_hand) for n, v in values.items() if v is not None}
     _, taken = overload.call((), given)
     descriptor, _, _ = describe_bound(op, public.binding((), taken))
-    return all(axes and axes[0] == 0 and shape[0] == size for shape, _, axes in descriptor.results.values())
+    leads: bool = all(bool(axes) and axes[0] == 0 and shape[0] == size for shape, _, axes in descriptor.results.values())
+    return leads
 
 
 def _has_slope(tensor: torch.Tensor) -> bool:

@@ -90,7 +90,8 @@ def _of_binding(public: Any) -> list[Parameter]:
     found = []
     for p in signature.parameters.values():
         if p.name in binding.tensors:
-            found.append(Parameter(p.name, p.default, False, tensor=True, **_of_tensor(public, p.name, p.default)))
+            optional, number = _of_tensor(public, p.name, p.default)
+            found.append(Parameter(p.name, p.default, False, tensor=True, optional=optional, number=number))
         elif p.name not in ("out", "wrt", "z"):
             domain = PREFERENCE if p.name == "preference" else binding.domains.get(p.name)
             found.append(Parameter(p.name, p.default, p.kind is p.KEYWORD_ONLY, domain))
@@ -104,24 +105,22 @@ def _of_binding(public: Any) -> list[Parameter]:
     return found
 
 
-def _of_tensor(public: Any, name: str, default: Any) -> dict[str, bool]:
-    """Whether a tensor may be left out, or a number."""
+def _of_tensor(public: Any, name: str, default: Any) -> tuple[bool, bool]:
+    """Whether a tensor may be left out, and whether it may be a number."""
     if isinstance(public, MatmulFunction):
-        return {"optional": default is None, "number": False}
+        return default is None, False
     if isinstance(public, MatmulBackward):
-        return {"optional": name != "dy" and name not in public.forward.required}
+        return name != "dy" and name not in public.forward.required, False
     op: Op = public.op
+    optional, tensors = name in op.signature.optional, op.signature.tensors
     if isinstance(public, Function):
-        optional, pointwise = name in op.signature.optional, not (op.rows or op.places or op.space)
-        takes = len(op.signature.tensors) > 1 and (pointwise if optional else not op.needs_extents(name))
-        return {"optional": optional, "number": takes}
-    cotangents = public.cotangents
-    if name in cotangents:
-        return {"optional": len(cotangents) > 1}
-    if name not in op.signature.tensors:  # saved results, gradients of gradients
-        return {"optional": True}
-    optional = name in op.signature.optional
-    return {"optional": optional, "number": not optional and not op.needs_extents(name)}
+        pointwise = not (op.rows or op.places or op.space)
+        return optional, len(tensors) > 1 and (pointwise if optional else not op.needs_extents(name))
+    if name in public.cotangents:
+        return len(public.cotangents) > 1, False
+    if name not in tensors:  # saved results, gradients of gradients
+        return True, False
+    return optional, not optional and len(tensors) > 1 and not op.needs_extents(name)
 
 
 def _of_declaration(declaration: Any) -> list[Parameter]:

@@ -93,7 +93,7 @@ def gradient(name: str) -> Gradient | None:
     return Gradient(backward, cotangents, read, saving if needs_more else "", chooses, tensors)
 
 
-def _result_names(name: str, slopes: Sequence[str]) -> list[str]:
+def _result_names(name: str, slopes: Sequence[str]) -> Sequence[str]:
     """The names of the results of a function that is written out, those that it hands out if asked behind the others."""
     return RESULT_NAMES.get(name, [n[1:] for n in slopes])
 

@@ -2,8 +2,8 @@
 
     gelu(Tensor x, *, str approximate="none") -> Tensor
 
-A parameter is called as it is in the library, and stands where it does. Beside `default`, which takes tensors and the first type of
-everything else, a function has an overload
+A parameter is called as it is in the library, and stands where it does. Beside `default`, which takes tensors and the first type
+of everything else, a function has an overload
 
 - for each tensor that a number may stand for, called as this, and one where all but the first are numbers;
 - for each further type of a parameter, called as this: `padding="same"`;

@@ -102,10 +102,11 @@ def _of_op(public: Function, taken: Mapping[str, Any], shapes: Mapping[str, Exte
     if any(n is None for n in space):
         return None
     found = []
-    for name, (shape, _, axes) in descriptor.results.items():
+    for name, (shape, _, placed) in descriptor.results.items():
         if descriptor.wanted and name not in descriptor.wanted:
             continue
-        if len(axes) != len(shape) or any(a is None for a in axes):
+        axes = [a for a in placed if a is not None]
+        if len(axes) != len(shape):
             return None
         if any(n not in (1, descriptor.space[a]) for a, n in zip(axes, shape, strict=True)):
             return None

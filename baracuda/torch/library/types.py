@@ -50,13 +50,17 @@ def _preference(word: str) -> PlanPreference:
 
     if word not in PREFERENCES:
         raise InvalidProblemError(f"preference: {word!r}; expected one of {', '.join(PREFERENCES)}")
-    return PREFERENCES[word]
+    known: PlanPreference = PREFERENCES[word]
+    return known
 
 
 def alternatives(domain: Domain) -> list[Type]:
     """The types of what a domain has besides None; none where there is no type for any."""
     leaves = [d for d in _leaves(domain) if not isinstance(d, Nothing)]
-    words, numbers, lists, found = [], [], [], list[Type]()
+    words: list[Domain] = []
+    numbers: list[Domain] = []
+    lists: list[Several] = []
+    found: list[Type] = []
     for leaf in leaves:
         if isinstance(leaf, Choice):
             (words if isinstance(leaf.choices[0], str) else numbers).append(leaf)
