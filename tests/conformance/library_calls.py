@@ -89,6 +89,8 @@ def operator_call(call: Call, *, device: str = "cpu", gradients_too: bool = True
                 for t in value if isinstance(value, list) else [value]:
                     if isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()) and t.itemsize > 1:
                         t.requires_grad_()
+        if functions.creates(call.name):
+            taken["device"] = torch.device(device)
         return _arranged(overload, taken)
     raise NotExpressedError("; ".join(reasons))
 
