@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: Recorders at work, in whichever thread: where there are none, a launch looks no further.
 AT_WORK: list[CallRecorder] = []
 _local = threading.local()
+#: Addresses from here on are those of tensors without values, which no process has.
+NOWHERE = 1 << 56
 
 
 class AddressSource(NamedTuple):
@@ -140,7 +142,9 @@ class Launcher(ABC):
     """Compiled code that only lacks addresses and numbers."""
 
     def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
-        """Launch with these addresses and numbers."""
+        """Launch with these addresses and numbers; nothing where an address is one of no memory."""
+        if pointers and max(pointers) >= NOWHERE:
+            return
         if AT_WORK:
             note(self, pointers, workspace, stream, scalars)
         self.launch(pointers, workspace, stream, scalars)

@@ -63,8 +63,19 @@ def _kept(ctx: Any) -> dict[str, Any]:
     return found
 
 
-def kernel(overload: Overload) -> Any:
-    """What PyTorch calls at autograd's level; None for an operator that writes."""
+#: Arguments that nothing stands between a call and its kernel for, besides tensors with memory.
+_PLAIN = frozenset([int, float, bool, str, type(None), torch.dtype])
+_TENSORS = frozenset([torch.Tensor, torch.nn.Parameter])
+
+
+def _is_at_hand(value: Any) -> bool:
+    """Whether an argument is a number or word, or a tensor of PyTorch's own that has memory."""
+    kind = type(value)
+    return kind in _PLAIN or (kind in _TENSORS and not value.is_meta)
+
+
+def kernel(overload: Overload, compute: Any) -> Any:
+    """What PyTorch calls at autograd's level, given what computes the operator; None for one that writes."""
     if overload.results == 0:
         return None
     operator = handle(overload.function, overload.name)
@@ -109,11 +120,14 @@ def kernel(overload: Overload) -> Any:
         made = supports_tensorlist(made)
     without = torch._C._AutoDispatchBelowAutograd
     needs_gradient, enabled = torch._C._any_requires_grad, torch.is_grad_enabled
+    nobody_watches, transformed = torch._C._len_torch_dispatch_stack, torch._C._are_functorch_transforms_active
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         if forward_ad._current_level >= 0 and any(map(_has_tangent, (*arguments, *keywords.values()))):
             raise UnsupportedError(f"baracuda::{overload.full_name} has no derivative in forward mode; expected reverse mode")
         if not (enabled() and needs_gradient(*arguments)):
+            if nobody_watches() == 0 and not transformed() and all(map(_is_at_hand, arguments)):
+                return compute(*arguments, **keywords)
             with without():
                 return operator(*arguments, **keywords)
         results = made.apply(*arguments, keywords)

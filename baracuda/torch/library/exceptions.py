@@ -45,6 +45,7 @@ RESULT_NAMES: dict[str, tuple[str, ...]] = {
     ),
     **dict.fromkeys(("cdist", "pdist", "segment_softmax"), ("y",)),
     "moving_avg_observer": ("y", "running_min", "running_max", "scale", "zero_point"),
+    "sync_batch_norm": ("y", "mean", "rstd", "count"),
     **dict.fromkeys(("rnn", "gru"), ("y", "h_n")),
     "lstm": ("y", "h_n", "c_n"),
     "slstm": ("y", "h_n", "c_n", "n_n", "m_n"),

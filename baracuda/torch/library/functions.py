@@ -40,6 +40,8 @@ class Parameter:
         Whether it stands for all further positional arguments.
     tensor
         Whether it is a tensor, or with `listed` a list of them; else `domain` says what it may be.
+    either
+        Whether a list may stand in the place of the tensor.
     optional
         Whether None may stand for it, or for a member of the list.
     number
@@ -53,6 +55,7 @@ class Parameter:
     several: bool = False
     tensor: bool = False
     listed: bool = False
+    either: bool = False
     optional: bool = False
     number: bool = False
 
@@ -136,10 +139,17 @@ def _of_declaration(declaration: Any) -> list[Parameter]:
             found.append(Parameter(p.name, p.default, keyword, declaration.domains.get(p.name), several))
             continue
         listed = several or bool(pattern.each and not pattern.alternatives)
-        optional = pattern.none or (p.default is None and not several)
         found.append(
             Parameter(
-                p.name, p.default, keyword, None, several, not pattern.nested, listed, optional, pattern.number and not listed
+                p.name,
+                p.default,
+                keyword,
+                several=several,
+                tensor=not pattern.nested,
+                listed=listed,
+                either=bool(pattern.each) and not listed,
+                optional=pattern.none or (p.default is None and not several),
+                number=pattern.number and not listed,
             )
         )
     for n in declaration.handed_on:

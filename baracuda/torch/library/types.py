@@ -20,14 +20,10 @@ Convert = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Type:
-    """A type of a schema, such as "int[1]", and what its values become."""
+    """A type of a schema, such as "int[1]", and what makes of its values what the library takes; None where they are that."""
 
     name: str
-    convert: Convert
-
-
-def _itself(value: Any) -> Any:
-    return value
+    convert: Convert | None = None
 
 
 def _one_or_all(values: Sequence[Any]) -> Any:
@@ -69,7 +65,7 @@ def alternatives(domain: Domain) -> list[Type]:
         elif isinstance(leaf, Several):
             lists.append(leaf)
         elif isinstance(leaf, OneOf) or (isinstance(leaf, Instance) and leaf.type_ is ElementKind):
-            found.append(Type("ScalarType", _itself))
+            found.append(Type("ScalarType"))
         elif isinstance(leaf, Instance) and leaf.type_ is PlanPreference:
             found.append(Type("str", _preference))
         elif isinstance(leaf, Instance) and leaf.type_ is str and leaf.of is None:
@@ -86,9 +82,9 @@ def alternatives(domain: Domain) -> list[Type]:
     elif any(_element(d) == "pair" for d in lists):
         found.append(Type("int[1]", _number_or_pairs) if number else Type("SymInt[]", _pairs))
     elif number:
-        found.append(Type(number, _itself))
+        found.append(Type(number))
     if words and not words_listed:
-        found.append(Type("str", _itself))
+        found.append(Type("str"))
     return found
 
 
