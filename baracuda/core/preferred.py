@@ -15,8 +15,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: The tiers that programs are computed in, by what they promise.
 ARITHMETICS: dict[str, PlanPreference] = {
-    "reproducible": PlanPreference(require=["bit_stable_across_hardware"]),
-    "pinned": PlanPreference(fastest=True, require=["deterministic", "batch_invariant"]),
+    "reproducible": PlanPreference(require=frozenset(["bit_stable_across_hardware"])),
+    "pinned": PlanPreference(fastest=True, require=frozenset(["deterministic", "batch_invariant"])),
     "fastest": PlanPreference(fastest=True),
 }
 

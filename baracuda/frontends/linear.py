@@ -20,6 +20,7 @@ from baracuda.frontends.declared import declared
 from baracuda.frontends.product_function import MatmulBackward, MatmulFunction, Request
 from baracuda.frontends.products import Ref, bmm, leading, matmul, mm, of_rank, one_element
 from baracuda.frontends.views import merged, output
+from baracuda.ops.declaration.words import Dtype
 from baracuda.ops.matmul.descriptor import labelled
 from baracuda.ops.matmul.groups import checked_ends
 
@@ -115,7 +116,7 @@ def int_mm(a: Ref, b: Ref) -> Request:
 
 
 @MatmulFunction
-def scaled_mm(a: Ref, b: Ref, scale_a: Ref, scale_b: Ref, bias: Ref | None = None, *, dtype: Any = None) -> Request:
+def scaled_mm(a: Ref, b: Ref, scale_a: Ref, scale_b: Ref, bias: Ref | None = None, *, dtype: Dtype = None) -> Request:
     """(a @ b) * scale_a * scale_b + bias of quantized matrices: f8e4m3, f8e5m2 or 8-bit integers.
 
     The sums are taken in f32 (s32 for integers, exactly), then scaled. A scale is f32: one number, or one for each row of a,

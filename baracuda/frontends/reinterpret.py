@@ -8,7 +8,7 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.frontends.arrays import library_of, torch_dtype
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, public
 from baracuda.frontends.declared import declared
 from baracuda.ops.declaration.promotion import part, whole
 from baracuda.ops.declaration.words import WholeBytes
@@ -90,8 +90,9 @@ def _as_complex(x: Any, name: str) -> Any:
 
 @declared(dy="... 2 : f32 f64")
 def view_as_real_backward(dy: Any) -> Any:
-    """The gradient of `view_as_real`'s x: dy as complex numbers, a view."""
-    return _as_complex(dy, "dy")
+    """The gradient of `view_as_real`'s x: dy as complex numbers, a view where its last axis is contiguous."""
+    *outer, last = describe(dy, "dy").strides
+    return _as_complex(dy if last == 1 and not any(s % 2 for s in outer) else public("contiguous_copy")(dy), "dy")
 
 
 @declared(dy="... : complex64 complex128")

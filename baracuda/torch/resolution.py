@@ -16,7 +16,7 @@ aten = torch.ops.aten
 def served(overload: Any) -> Serve | None:
     """What computes an overload by functions of ours, or passes it on; None where nothing is declared."""
     view = overload.is_view or torch.Tag.inplace_view in overload.tags
-    if view or overload in PASSES or overload.namespace == "profiler":
+    if view or overload in PASSES or overload.namespace == "profiler" or not _has_tensors(overload):
         return overload  # type: ignore[no-any-return]
     written = [a for a in overload._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
     if overload in SERVED:
@@ -26,6 +26,12 @@ def served(overload: Any) -> Serve | None:
         return of_each(overload)
     functional = _functional(overload, [a.name for a in written]) if written else None
     return None if functional is None else _variant(overload, functional, written)
+
+
+def _has_tensors(overload: Any) -> bool:
+    """Whether it takes or gives any: what does not, such as a question about a version, computes nothing."""
+    schema = overload._schema
+    return any("Tensor" in str(v.type) for v in (*schema.arguments, *schema.returns))
 
 
 def _functional(overload: Any, written: list[str]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+import baracuda
 from baracuda.core.errors import Error, InvalidProblemError
 from baracuda.core.parameters import element_of
 from baracuda.core.sku import PlanPreference
@@ -30,9 +31,24 @@ class OperatorCall(NamedTuple):
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
 
+    def tensors(self) -> list[torch.Tensor]:
+        """Every tensor of the call."""
+        listed = [v for a in (*self.arguments, *self.keywords.values()) for v in (a if isinstance(a, list) else [a])]
+        return [v for v in listed if isinstance(v, torch.Tensor)]
+
     @property
     def operator(self) -> Any:
         return getattr(getattr(torch.ops.baracuda, self.overload.function), self.overload.name or "default")
+
+
+#: Operators whose samples no overload takes, with reasons.
+NO_CALL: dict[str, str] = {}
+
+
+#: Checks that say nothing of an operator, with reasons.
+NOT_CHECKED = {(n, "test_aot_dispatch_dynamic"): "its contents mean nothing" for n in ("empty", "empty_like")} | {
+    ("gemm_epilogue", "test_aot_dispatch_dynamic"): "its example is a derivative, which has none itself"
+}
 
 
 def sample_names() -> dict[str, list[Any]]:
@@ -42,12 +58,25 @@ def sample_names() -> dict[str, list[Any]]:
         name = sample.name.partition("#")[0]
         if " " not in name and name not in schemas.LEFT_OUT:
             found.setdefault(name, []).append(sample)
+    for name, (arguments, keywords) in _MORE.items():
+        made = partial(Call, name, getattr(baracuda, name), list(arguments), keywords)
+        found.setdefault(name, []).append(Sample(f"{name}#operator", made))
     for name, op in ops().items():  # of second derivatives the samples have one each, whose element may have none
         again = f"{name}_double_backward"
         if again in found:
             trials = cache(partial(trials_of_op, op))
             found[again] += [Sample(f"{again}#{i}", partial(_nth, trials, partial(_backward, order=2), i)) for i in range(1, 5)]
     return found
+
+
+_F32 = np.arange(12, dtype=np.float32).reshape(3, 4) / 8
+#: Calls of functions whose examples are of another kind.
+_MORE: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "master_weight_cast": (([_F32, _F32[0]],), {"dtype": "bf16"}),
+    "quantize_per_token_backward": ((_F32, _F32, _F32[:, 1] + 1), {}),
+    "rearrange": ((_F32, "a b -> b a"), {}),
+    "rearrange_backward": ((_F32, _F32.T.copy(), "a b -> b a"), {}),
+}
 
 
 def is_valid(call: Call) -> bool:
@@ -63,9 +92,12 @@ def operator_call(call: Call, *, device: str = "cpu", gradients_too: bool = True
     """A call of a function as a call of its operator."""
     values = _named(call)
     reasons = []
-    for overload in schemas.overloads(call.name):
+    ways = [(overload, values) for overload in schemas.overloads(call.name)]
+    first = {a.name: a.is_tensor and "[]" not in a.type for a in ways[0][0].arguments}
+    as_tensors = {n: _as_array(v) if first.get(n) else v for n, v in values.items() if n not in ("out", "in_place")}
+    for overload, given in (*ways, (ways[0][0], as_tensors)):
         try:
-            taken = _as_taken(overload, values, device)
+            taken = _as_taken(overload, given, device)
         except NotExpressedError as reason:
             reasons.append(str(reason))
             continue
@@ -74,8 +106,18 @@ def operator_call(call: Call, *, device: str = "cpu", gradients_too: bool = True
                 for t in value if isinstance(value, list) else [value]:
                     if isinstance(t, torch.Tensor) and (t.is_floating_point() or t.is_complex()) and t.itemsize > 1:
                         t.requires_grad_()
+        if functions.creates(call.name):
+            taken["device"] = torch.device(device)
         return _arranged(overload, taken)
     raise NotExpressedError("; ".join(reasons))
+
+
+def _as_array(value: Any) -> Any:
+    """A number or a list of them that stands for a tensor as one, for operators that take nothing else."""
+    if isinstance(value, float) or (isinstance(value, list) and value and isinstance(value[0], float)):
+        return np.array(value, np.float32)
+    whole = type(value) is int or (isinstance(value, list) and value and type(value[0]) in (int, list))
+    return np.array(value) if whole else value
 
 
 def _named(call: Call) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Arrays of which everything is known but the values: given these, a function finds out what its results are and launches nothing."""
+"""Arrays of which everything is known but the values: given these, a function finds out what its results are, and launches
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core.call_recorder import NOWHERE
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
@@ -15,8 +18,8 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.frontends.array.array import FIELDS, Array
 from baracuda.frontends.array.memory import strides_of
 
-#: Addresses that no process has. Each array has room of its own there, so that no two of them seem to overlap.
-_FIRST, _ROOM, _ROOMS = 1 << 56, 1 << 44, 1 << 12
+#: Each array has room of its own behind `NOWHERE`, so that no two of them seem to overlap.
+_ROOM, _ROOMS = 1 << 44, 1 << 12
 _numbers = count()
 _SETTERS = tuple(field.__set__ for field in FIELDS)
 
@@ -88,7 +91,7 @@ def described(
     extents = tuple(shape)
     if strides is None:
         strides = contiguous_strides(extents) if order is None else strides_of(extents, order)
-    return _new(_FIRST + next(_numbers) % _ROOMS * _ROOM, extents, tuple(strides), kind, device, NoMemory())
+    return _new(NOWHERE + next(_numbers) % _ROOMS * _ROOM, extents, tuple(strides), kind, device, NoMemory())
 
 
 def is_described(tensor: Any) -> bool:

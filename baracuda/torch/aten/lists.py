@@ -20,7 +20,11 @@ OVER_ELEMENTS = {
     **{n: n for n in ("abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac")},
     **{n: n for n in ("lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign")},
     **{n: n for n in ("sin", "sinh", "sqrt", "tan", "tanh", "trunc", "add", "sub", "mul", "div", "maximum", "minimum", "pow")},
-    **{"clamp_min": "maximum", "clamp_max": "minimum", "addcmul": "addcmul", "addcdiv": "addcdiv", "lerp": "lerp"},
+    "clamp_min": "maximum",
+    "clamp_max": "minimum",
+    "addcmul": "addcmul",
+    "addcdiv": "addcdiv",
+    "lerp": "lerp",
 }
 
 
@@ -47,6 +51,7 @@ def _shared(x: Any, other: Any) -> Any:
 def _together(overload: Any, function: Any, name: str, in_place: bool) -> Callable[..., Any]:
     """A function of lists in one call, where its items are alike, else item by item."""
     one_by_one = of_each(overload)
+    assert one_by_one is not None
 
     def together(*args: Any, **keywords: Any) -> Any:
         words = dict(keywords)

@@ -115,11 +115,12 @@ def _leads(op: Any, public: Function, overload: Overload, values: dict[str, Any]
     given = {n: described_like(v, at_hand) for n, v in values.items() if v is not None}
     _, taken = overload.call((), given)
     descriptor, _, _ = describe_bound(op, public.binding((), taken))
-    return all(axes and axes[0] == 0 and shape[0] == size for shape, _, axes in descriptor.results.values())
+    return all(bool(axes) and axes[0] == 0 and bool(shape[0] == size) for shape, _, axes in descriptor.results.values())
 
 
 def _has_slope(tensor: torch.Tensor) -> bool:
     return tensor.is_floating_point() or tensor.is_complex()
+    return leads
 
 
 def _product(overload: Overload, size: int, in_dims: Sequence[Any], arguments: Sequence[Any], keywords: Any) -> Any:

@@ -97,7 +97,7 @@ def _unique(v: Values, size: Size) -> list[torch.Tensor]:
     return [_new(x, known), *(_new(x, shape, torch.int64) for name, shape in shapes.items() if v.get(name))]
 
 
-@_rule("repeat_interleave")
+@_rule("repeat_interleave", "delete", "insert")
 def _repeat_interleave(v: Values, size: Size) -> list[torch.Tensor]:
     return [_new(v["x"], (size(),) if v["axis"] is None else _replaced(v["x"].shape, v["axis"], size()))]
 
@@ -152,6 +152,20 @@ def _grouped_mm(v: Values, size: Size) -> list[torch.Tensor]:
     a, b = v["a"], v["b"]
     groups = [v["offs"].shape[0]] if a.dim() == b.dim() == 2 else []
     return [_new(a, (*groups, a.shape[-2], b.shape[-1]))]
+
+
+@_rule("scaled_grouped_mm")
+def _scaled_grouped_mm(v: Values, size: Size) -> list[torch.Tensor]:
+    (product,) = _grouped_mm(v, size)
+    whole = not v["a"].is_floating_point()
+    return [_new(product, product.shape, v["dtype"] or (torch.float32 if whole else torch.bfloat16))]
+
+
+@_rule("scaled_grouped_mm_backward")
+def _scaled_grouped_mm_backward(v: Values, size: Size) -> list[torch.Tensor]:
+    names = v["wrt"] or [n for n in ("a", "b", "scale_a", "scale_b", "bias") if v[n] is not None]
+    dtypes = {n: torch.float32 if n.startswith("scale") else v["dy"].dtype for n in names}
+    return [_new(v[n], v[n].shape, dtypes[n]) for n in names]
 
 
 @_rule("varlen_attention")

@@ -28,25 +28,25 @@ NO_SAVED = frozenset(["multi_head_attention"])
 #: Functions that write to an argument, by its name: their operators return nothing.
 WRITES = {"kv_cache_append": "cache"}
 #: Of functions that are written out, the names of results as their gradients call them: those of an option last.
-RESULT_NAMES: dict[str, list[str]] = {
+RESULT_NAMES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             "attention_alibi", "attention_sink", "attention_softcap", "decode_attention", "scaled_dot_product_attention",
             "sliding_window_attention", "varlen_attention",
         ),
-        ["y", "lse"],
+        ("y", "lse"),
     ),
     **dict.fromkeys(
         (
             *(f"{kind}max_pool{rank}d" for kind in ("", "adaptive_", "fractional_") for rank in (1, 2, 3)),
             "global_max_pool", "sort", "topk", "kthvalue", "mode", "approx_topk",
         ),
-        ["y", "indices"],
+        ("y", "indices"),
     ),
-    **dict.fromkeys(("cdist", "pdist", "segment_softmax"), ["y"]),
-    "moving_avg_observer": ["y", "running_min", "running_max", "scale", "zero_point"],
-    "rnn": ["y", "h_n"],
-    "gru": ["y", "h_n"],
-    "lstm": ["y", "h_n", "c_n"],
-    "slstm": ["y", "h_n", "c_n", "n_n", "m_n"],
+    **dict.fromkeys(("cdist", "pdist", "segment_softmax"), ("y",)),
+    "moving_avg_observer": ("y", "running_min", "running_max", "scale", "zero_point"),
+    "sync_batch_norm": ("y", "mean", "rstd", "count"),
+    **dict.fromkeys(("rnn", "gru"), ("y", "h_n")),
+    "lstm": ("y", "h_n", "c_n"),
+    "slstm": ("y", "h_n", "c_n", "n_n", "m_n"),
 }  # fmt: skip

@@ -74,8 +74,6 @@ def fake(overload: Overload) -> Any:
             found = _of_any_size(values)
             if found is not None:
                 return handed(overload, found)
-        if __import__("os").environ.get("DBG") and is_symbolic(values):
-            print("SPECIALISED", overload.full_name)
         given = {n: described_like(numbers(v)) for n, v in values.items() if v is not None or n in needed}
         device = device_of(values)
         where = given.pop("device", None) if creating else None
@@ -98,9 +96,9 @@ def fake(overload: Overload) -> Any:
         if isinstance(public, FunctionType) and not overload.function.endswith("_backward"):
             return None
         given = {n: described_like(numbers(v), at_hand) for n, v in values.items() if v is not None or n in needed}
-        _, taken = overload.call((), given)
+        listed, taken = overload.call((), given)
         try:
-            results = flat(public(**taken))
+            results = flat(public(*listed, **taken))
         except NoValuesError:
             return None
         extents = extents_of_results(overload.function, taken, values, len(results))

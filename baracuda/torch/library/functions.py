@@ -40,6 +40,8 @@ class Parameter:
         Whether it stands for all further positional arguments.
     tensor
         Whether it is a tensor, or with `listed` a list of them; else `domain` says what it may be.
+    either
+        Whether a list may stand in the place of the tensor.
     optional
         Whether None may stand for it, or for a member of the list.
     number
@@ -53,6 +55,7 @@ class Parameter:
     several: bool = False
     tensor: bool = False
     listed: bool = False
+    either: bool = False
     optional: bool = False
     number: bool = False
 
@@ -90,7 +93,8 @@ def _of_binding(public: Any) -> list[Parameter]:
     found = []
     for p in signature.parameters.values():
         if p.name in binding.tensors:
-            found.append(Parameter(p.name, p.default, False, tensor=True, **_of_tensor(public, p.name, p.default)))
+            optional, number = _of_tensor(public, p.name, p.default)
+            found.append(Parameter(p.name, p.default, False, tensor=True, optional=optional, number=number))
         elif p.name not in ("out", "wrt", "z"):
             domain = PREFERENCE if p.name == "preference" else binding.domains.get(p.name)
             found.append(Parameter(p.name, p.default, p.kind is p.KEYWORD_ONLY, domain))
@@ -104,24 +108,22 @@ def _of_binding(public: Any) -> list[Parameter]:
     return found
 
 
-def _of_tensor(public: Any, name: str, default: Any) -> dict[str, bool]:
-    """Whether a tensor may be left out, or a number."""
+def _of_tensor(public: Any, name: str, default: Any) -> tuple[bool, bool]:
+    """Whether a tensor may be left out, and whether it may be a number."""
     if isinstance(public, MatmulFunction):
-        return {"optional": default is None, "number": False}
+        return default is None, False
     if isinstance(public, MatmulBackward):
-        return {"optional": name != "dy" and name not in public.forward.required}
+        return name != "dy" and name not in public.forward.required, False
     op: Op = public.op
+    optional, tensors = name in op.signature.optional, op.signature.tensors
     if isinstance(public, Function):
-        optional, pointwise = name in op.signature.optional, not (op.rows or op.places or op.space)
-        takes = len(op.signature.tensors) > 1 and (pointwise if optional else not op.needs_extents(name))
-        return {"optional": optional, "number": takes}
-    cotangents = public.cotangents
-    if name in cotangents:
-        return {"optional": len(cotangents) > 1}
-    if name not in op.signature.tensors:  # saved results, gradients of gradients
-        return {"optional": True}
-    optional = name in op.signature.optional
-    return {"optional": optional, "number": not optional and isinstance(public, Backward) and not op.needs_extents(name)}
+        pointwise = not (op.rows or op.places or op.space)
+        return optional, len(tensors) > 1 and (pointwise if optional else not op.needs_extents(name))
+    if name in public.cotangents:
+        return len(public.cotangents) > 1, False
+    if name not in tensors:  # saved results, gradients of gradients
+        return True, False
+    return optional, not optional and len(tensors) > 1 and not op.needs_extents(name)
 
 
 def _of_declaration(declaration: Any) -> list[Parameter]:
@@ -137,10 +139,17 @@ def _of_declaration(declaration: Any) -> list[Parameter]:
             found.append(Parameter(p.name, p.default, keyword, declaration.domains.get(p.name), several))
             continue
         listed = several or bool(pattern.each and not pattern.alternatives)
-        optional = pattern.none or (p.default is None and not several)
         found.append(
             Parameter(
-                p.name, p.default, keyword, None, several, not pattern.nested, listed, optional, pattern.number and not listed
+                p.name,
+                p.default,
+                keyword,
+                several=several,
+                tensor=not pattern.nested,
+                listed=listed,
+                either=bool(pattern.each) and not listed,
+                optional=pattern.none or (p.default is None and not several),
+                number=pattern.number and not listed,
             )
         )
     for n in declaration.handed_on:

@@ -8,7 +8,7 @@ import torch
 
 import baracuda
 from baracuda.torch.library import functions
-from baracuda.torch.library.fake import device_of, flat, handed
+from baracuda.torch.library.fake import flat, handed
 from baracuda.torch.library.schemas import Overload
 
 
@@ -16,9 +16,12 @@ def kernel(overload: Overload) -> Any:
     """The function that computes an overload on CPU and CUDA."""
     public, creating = getattr(baracuda, overload.function), functions.creates(overload.function)
     shares = functions.may_give_what_it_took(overload.function) and overload.results != 0
-    alone = overload.results == 1
+    alone, plain = overload.results == 1, overload.is_plain and not shares
 
     def compute(*arguments: Any, **keywords: Any) -> Any:
+        if plain:
+            results = public(*arguments, **keywords)
+            return results if alone else handed(overload, flat(results))
         listed, taken = overload.call(arguments, keywords)
         if creating:
             where = taken.pop("device", None) or "cpu"
@@ -46,6 +49,3 @@ def _apart(results: Any, arguments: list[Any]) -> list[torch.Tensor]:
             taken.add(memory)
         made.append(tensor)
     return made
-
-
-__all__ = ["device_of", "kernel"]

@@ -16,7 +16,7 @@ import torch
 import baracuda
 from baracuda.core import locks
 from baracuda.core.errors import UnsupportedError
-from baracuda.torch.library import batching, fake, gradients, kernel, schemas
+from baracuda.torch.library import autograd, batching, fake, gradients, kernel, schemas
 from baracuda.torch.library.exceptions import LEFT_OUT
 from baracuda.torch.library.schemas import Overload
 
@@ -45,24 +45,25 @@ def register(name: str) -> None:
             return
         overloads = schemas.overloads(name)
         _registered.add(name)  # PyTorch looks the name up while it is told of it
-        for overload in overloads:
-            _define(overload)
-        for overload in overloads:
-            _derive(overload)
+        computed = [(overload, kernel.kernel(overload)) for overload in overloads]
+        for overload, compute in computed:
+            _define(overload, compute)
+        for overload, compute in computed:
+            _derive(overload, compute)
 
 
-def _define(overload: Overload) -> None:
+def _define(overload: Overload, compute: Any) -> None:
     """Schema, kernel and what PyTorch may know without computing."""
     full = overload.full_name
     _library.define(str(overload), tags=(torch.Tag.pt2_compliant_tag,))
-    _library.impl(full, kernel.kernel(overload), "CompositeExplicitAutograd")
+    _library.impl(full, compute, "CompositeExplicitAutograd")
     torch.library.register_fake(f"{NAMESPACE}::{full}", fake.fake(overload), lib=_library)
 
 
-def _derive(overload: Overload) -> None:
+def _derive(overload: Overload, compute: Any) -> None:
     """Derivatives, and batches."""
     full = overload.full_name
-    derived = gradients.kernel(overload)
+    derived = autograd.kernel(overload, compute)
     if derived is not None:
         _library.impl(full, derived, "Autograd")
     batched = batching.batched(overload)
@@ -78,6 +79,8 @@ def register_ops(wanted: Iterable[str] | None = None) -> None:
 
 class Namespace(torch._ops._OpNamespace):  # type: ignore[misc]
     """`torch.ops.baracuda`."""
+
+    __module__ = "torch._ops"  # by which exported programs call operators
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_"):

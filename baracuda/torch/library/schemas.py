@@ -2,8 +2,8 @@
 
     gelu(Tensor x, *, str approximate="none") -> Tensor
 
-A parameter is called as it is in the library, and stands where it does. Beside `default`, which takes tensors and the first type of
-everything else, a function has an overload
+A parameter is called as it is in the library, and stands where it does. Beside `default`, which takes tensors and the first type
+of everything else, a function has an overload
 
 - for each tensor that a number may stand for, called as this, and one where all but the first are numbers;
 - for each further type of a parameter, called as this: `padding="same"`;
@@ -18,7 +18,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ class Overload:
         answer = results if self.results in (None, 1) else f"({results})"
         return f"{self.full_name}({', '.join([*parts, *(['*', *named] if named else [])])}) -> {answer}"
 
-    @property
+    @cached_property
     def by_position(self) -> tuple[str, ...]:
         """Its arguments by position."""
         return tuple(a.name for a in self.arguments if not a.keyword)
@@ -89,6 +89,15 @@ class Overload:
         """The arguments of a call by name, as PyTorch has them; those that are left out are None."""
         values = dict(zip((a.name for a in self.arguments if not a.keyword), arguments, strict=False))
         return {**dict.fromkeys((a.name for a in self.arguments), None), **values, **keywords}
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether a call of it is a call of the library's function, argument by argument."""
+        own = functions.parameters(self.function)
+        same = tuple(p.name for p in own if not p.keyword)[: len(self.by_position)] == self.by_position
+        means_nothing = {p.name for p in own if p.default is None}
+        special = any(a.convert or a.several or (a.skipped and a.name not in means_nothing) for a in self.arguments)
+        return same and not special and not self.given and not functions.creates(self.function)
 
     def call(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of the library's function."""
@@ -145,10 +154,11 @@ def overloads(name: str) -> tuple[Overload, ...]:
         every += [Overload(name, n, _ordered((plain | {n: other}).values()), counts[""]) for other in found[1:2]]
     numbers = {n: replace(found[0], type="Scalar", convert=None) for n, found in choices.items() if _takes_number(parameters, n)}
     tensors = [n for n, a in plain.items() if a.is_tensor]
+    creates = functions.creates(name)
     for n in numbers:
-        if len(tensors) > 1 and not (n == tensors[0] and len(numbers) < len(tensors)):
+        if creates or (len(tensors) > 1 and not (n == tensors[0] and len(numbers) < len(tensors))):
             every.append(Overload(name, n, _ordered((plain | {n: numbers[n]}).values()), counts[""]))
-    rest = {n: a for n, a in numbers.items() if n != tensors[0]}
+    rest = {n: a for n, a in numbers.items() if creates or n != tensors[0]}
     if len(rest) > 1:
         every.append(Overload(name, "_".join(rest), _ordered((plain | rest).values()), counts[""]))
     if name in WRITES:
@@ -186,14 +196,12 @@ def arguments_of(name: str, p: Parameter) -> list[Argument]:
     """What a parameter is in schemas: one argument for each of its types; none where there is no type."""
     required = p.default is _EMPTY and not p.several
     if p.tensor:
-        if p.listed:
-            nothing = p.optional
-            kind, default = "Tensor[]?" if nothing else "Tensor[]", "None" if nothing and not required else None
-            return [Argument(p.name, kind, default, p.keyword, None, not required, p.several)]
-        optional = p.optional or not required
-        return [
-            Argument(p.name, "Tensor?" if optional else "Tensor", None if required else "None", p.keyword, None, not required)
-        ]
+        found = []
+        for kind in ("Tensor[]",) if p.listed else ("Tensor", "Tensor[]") if p.either else ("Tensor",):
+            optional = p.optional or not (required or p.several)
+            default = "None" if optional and not required else None
+            found.append(Argument(p.name, f"{kind}?" if optional else kind, default, p.keyword, None, not required, p.several))
+        return found
     if p.domain is None or p.several:
         return []
     found = []

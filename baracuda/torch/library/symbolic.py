@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from baracuda.core.layout import contiguous_strides
+from baracuda.core.tensor import TensorRef
 from baracuda.frontends.backward import Backward
 from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function, describe_bound
@@ -79,7 +80,7 @@ def _gradients(public: Any, taken: Mapping[str, Any]) -> Sequence[str]:
     if isinstance(public, MatmulBackward):
         return [n for n in public.forward.tensors if taken.get(n) is not None]
     op = public.op
-    known = {n: v for n, v in taken.items() if n in op.signature.tensors and not isinstance(v, (int, float, complex))}
+    known = {n: v for n, v in taken.items() if n in op.signature.tensors and isinstance(v, TensorRef)}
     floats = [n for n in op.signature.tensors if n in known and n not in op.constants and not known[n].kind.is_integer]
     return floats if isinstance(public, Backward) else [n for n in public.cotangents if taken.get(n) is not None] + floats
 
@@ -102,10 +103,11 @@ def _of_op(public: Function, taken: Mapping[str, Any], shapes: Mapping[str, Exte
     if any(n is None for n in space):
         return None
     found = []
-    for name, (shape, _, axes) in descriptor.results.items():
+    for name, (shape, _, placed) in descriptor.results.items():
         if descriptor.wanted and name not in descriptor.wanted:
             continue
-        if len(axes) != len(shape) or any(a is None for a in axes):
+        axes = [a for a in placed if a is not None]
+        if len(axes) != len(shape):
             return None
         if any(n not in (1, descriptor.space[a]) for a, n in zip(axes, shape, strict=True)):
             return None

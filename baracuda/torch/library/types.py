@@ -20,14 +20,10 @@ Convert = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Type:
-    """A type of a schema, such as "int[1]", and what its values become."""
+    """A type of a schema, such as "int[1]", and what makes of its values what the library takes; None where they are that."""
 
     name: str
-    convert: Convert
-
-
-def _itself(value: Any) -> Any:
-    return value
+    convert: Convert | None = None
 
 
 def _one_or_all(values: Sequence[Any]) -> Any:
@@ -50,13 +46,17 @@ def _preference(word: str) -> PlanPreference:
 
     if word not in PREFERENCES:
         raise InvalidProblemError(f"preference: {word!r}; expected one of {', '.join(PREFERENCES)}")
-    return PREFERENCES[word]
+    known: PlanPreference = PREFERENCES[word]
+    return known
 
 
 def alternatives(domain: Domain) -> list[Type]:
     """The types of what a domain has besides None; none where there is no type for any."""
     leaves = [d for d in _leaves(domain) if not isinstance(d, Nothing)]
-    words, numbers, lists, found = [], [], [], list[Type]()
+    words: list[Domain] = []
+    numbers: list[Domain] = []
+    lists: list[Several] = []
+    found: list[Type] = []
     for leaf in leaves:
         if isinstance(leaf, Choice):
             (words if isinstance(leaf.choices[0], str) else numbers).append(leaf)
@@ -65,11 +65,14 @@ def alternatives(domain: Domain) -> list[Type]:
         elif isinstance(leaf, Several):
             lists.append(leaf)
         elif isinstance(leaf, OneOf) or (isinstance(leaf, Instance) and leaf.type_ is ElementKind):
-            found.append(Type("ScalarType", _itself))
+            found.append(Type("ScalarType"))
         elif isinstance(leaf, Instance) and leaf.type_ is PlanPreference:
             found.append(Type("str", _preference))
         elif isinstance(leaf, Instance) and leaf.type_ is str and leaf.of is None:
             words.append(leaf)
+    words_listed = any(_element(d) == "str" for d in lists)
+    if words_listed:
+        found.append(Type("str[]", tuple))
     number = _number(numbers) if numbers else ""
     of_numbers = [_element(d) for d in lists if _element(d) in ("SymInt", "float", "bool", "Scalar")]
     if of_numbers and (not number or number == of_numbers[0]):
@@ -79,11 +82,9 @@ def alternatives(domain: Domain) -> list[Type]:
     elif any(_element(d) == "pair" for d in lists):
         found.append(Type("int[1]", _number_or_pairs) if number else Type("SymInt[]", _pairs))
     elif number:
-        found.append(Type(number, _itself))
-    if any(_element(d) == "str" for d in lists):
-        found.append(Type("str[]", tuple))
-    elif words:
-        found.append(Type("str", _itself))
+        found.append(Type(number))
+    if words and not words_listed:
+        found.append(Type("str"))
     return found
 
 
