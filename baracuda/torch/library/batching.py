@@ -119,8 +119,8 @@ def _leads(op: Any, public: Function, overload: Overload, values: dict[str, Any]
 
 
 def _has_slope(tensor: torch.Tensor) -> bool:
-    return tensor.is_floating_point() or tensor.is_complex()
-    return leads
+    found: bool = tensor.is_floating_point() or tensor.is_complex()
+    return found
 
 
 def _product(overload: Overload, size: int, in_dims: Sequence[Any], arguments: Sequence[Any], keywords: Any) -> Any:
