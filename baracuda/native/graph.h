@@ -1,4 +1,4 @@
-/* Programs on a GPU as graphs of the driver's. Addresses are part of a graph, and memory that is given back and asked for again is
+/* Programs on a GPU, from the last value on that is read on the host, as graphs of the driver's. Addresses are part of a graph, and memory that is given back and asked for again is
  * often the same: a program whose addresses have all been seen together before is captured, and replayed when they come again. */
 #ifndef BARACUDA_GRAPH_H
 #define BARACUDA_GRAPH_H
@@ -17,7 +17,7 @@ static PyObject *launch_on(PyObject *capsule, PyObject *stream) {
     uint64_t handle = l == NULL ? 0 : PyLong_AsUnsignedLongLong(stream);
     if (PyErr_Occurred()) return NULL;
     put_stream(l->call, l->block, handle);
-    int fine = launch_all(l->call, l->block, l->address, handle);
+    int fine = launch_all(l->call, l->block, l->address, handle, l->call->program->tail, l->call->launches);
     if (!fine && !PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "what was launched reads values on the host");
     return fine ? Py_NewRef(Py_None) : NULL;
 }
@@ -61,7 +61,7 @@ static Graph *graph_for(Program *p, char *const *address, size_t size) {
 /* Launch a program as a graph: 1 where that was done, 0 where its launches are to be made one by one, -1 for an error. */
 static int replay(Call *call, const Key *key, const Ground *g, uint64_t *block) {
     Program *p = call->program;
-    int capturing = 0, first = 0, status;
+    int capturing = 0, first = p->tail, status;
     if (graphs.make == NULL || p->no_graphs || block != p->block) return 0;
     while (first < call->launches && call->launch[first].kind != ON_CUDA) first++;
     if (first == call->launches) return 0;
@@ -77,7 +77,11 @@ static int replay(Call *call, const Key *key, const Ground *g, uint64_t *block) 
         if (graph->seen++ < SEEN_BEFORE || p->captured >= FIRST_GRAPHS + p->replayed / FIRST_GRAPHS) return 0;
         p->captured++;
         int made = capture(call, key, g, block, graph);
-        if (made <= 0) { p->no_graphs = 1; return made; }
+        if (made <= 0) {
+            p->no_graphs = 1;
+            put_stream(call, block, g->stream);
+            return made;
+        }
     }
     p->replayed++;
     void *instance = graph->instance;

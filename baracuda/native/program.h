@@ -9,7 +9,7 @@ enum { GRAPHS = 6, SEEN_BEFORE = 2, LEAST_OF_A_GRAPH = 4, FIRST_GRAPHS = 8 };
 typedef struct { char **address; int seen; int64_t latest; void *instance; PyObject *graph; } Graph;
 typedef struct Program {
     int64_t words, patches;
-    int no_graphs; /* it cannot be a graph */
+    int tail, no_graphs; /* tail: the first launch after the last value that is read; no_graphs: these cannot be a graph */
     int64_t calls, replayed, captured;
     Graph graph[GRAPHS];
     int busy;        /* whether a call works with the block: another one then takes a copy */
@@ -33,16 +33,17 @@ static void free_program(Program *program) {
 /* Whether the launches of a new call could be laid out so. */
 static int make_program(Call *call) {
     int64_t words = 0, places = 0;
-    int reads = 0;
+    int tail = 0;
     for (int i = 0; i < call->launches; i++) {
-        reads |= call->launch[i].kind == EXPECT;
+        if (call->launch[i].kind == EXPECT) tail = i + 1;
         if (call->launch[i].kind > ON_CUDA) continue;
         words += call->launch[i].words;
         places += call->launch[i].operands + 1;
     }
     Program *p = call->program = calloc(1, sizeof(Program));
     if (p == NULL) { PyErr_NoMemory(); return 0; }
-    p->no_graphs = reads || call->launches < LEAST_OF_A_GRAPH;
+    p->tail = tail;
+    p->no_graphs = call->launches - tail < LEAST_OF_A_GRAPH;
     p->words = words;
     p->block = malloc(8 * (size_t)(words + 1));
     p->at = calloc((size_t)call->launches + 1, sizeof(int64_t));
@@ -81,13 +82,13 @@ static uint64_t *take_block(Call *call) {
     return block;
 }
 
-/* All launches; whether they were made. Without an error the long way has to be taken. The interpreter's lock is let go while what is
+/* The launches from one to another; whether they were made. Without an error the long way has to be taken. The interpreter's lock is let go while what is
  * launched needs no Python. */
-static int launch_all(const Call *call, uint64_t *block, char *const *address, uint64_t stream) {
+static int launch_all(const Call *call, uint64_t *block, char *const *address, uint64_t stream, int begin, int end) {
     PyThreadState *released = NULL;
     const int64_t *at = call->program->at;
     int fine = 1;
-    for (int i = 0; i < call->launches && fine; i++) {
+    for (int i = begin; i < end && fine; i++) {
         const Launch *launch = &call->launch[i];
         if (launch->kind <= ON_CUDA) {
             if (released == NULL) released = PyEval_SaveThread();
@@ -130,12 +131,10 @@ static PyObject *follow_program(Call *call, const Key *key) {
         const Patch *patch = &p->patch[i];
         block[patch->word] = (uint64_t)(g.address[patch->source] + patch->offset);
     }
+    put_stream(call, block, g.stream);
+    if (!launch_all(call, block, g.address, g.stream, 0, p->tail)) goto done;
     int replayed = call->cuda ? replay(call, key, &g, block) : 0;
-    if (replayed < 0) goto done;
-    if (!replayed) {
-        put_stream(call, block, g.stream);
-        if (!launch_all(call, block, g.address, g.stream)) goto done;
-    }
+    if (replayed < 0 || (!replayed && !launch_all(call, block, g.address, g.stream, p->tail, call->launches))) goto done;
     answer = answer_of(call, key, g.made);
 done:
     if (block == p->block) p->busy = 0;

@@ -42,6 +42,10 @@ class Driver:
         ctypes.c_uint64.from_address(into).value = self.context
         return 0
 
+    def read(self, pointer: int, stream: int) -> bool:
+        self.notes.append(("read", pointer))
+        return True
+
     def replay(self, instance: int, stream: int | None) -> int:
         self.notes.append(("graph", instance))
         return 0
@@ -67,8 +71,9 @@ class Driver:
         native = load()
         launch, get, _, _ = self.addresses
         block = struct.pack("<12Q", 1, 0, CONTEXT, 0, 0, get, 0, 0, 0, 0, 0, 0)
-        steps = [(None, ("cuda", block, WORDS_AT, PARAMETERS_AT, launch), ((1, 0), (0, 0)), None)] * launches
-        steps += [(lambda pointer, stream: True, ("expect", 0, 1), ((1, 0), (0, 0)), None)] * reads
+        step = (None, ("cuda", block, WORDS_AT, PARAMETERS_AT, launch), ((1, 0), (0, 0)), None)
+        read = (self.read, ("expect", 0, 1), ((1, 0), (0, 0)), None)
+        steps = [*[step, read] * reads, *[step] * launches]
         call = native.Call(
             launches=tuple(steps), results=(), returned=(1,), like=0, scratch=0, scratch_on=None, cuda=True, renumber=None,
             rebuild=None, program=True,
@@ -120,11 +125,16 @@ def main() -> None:
     program(x)
     assert driver.take() == one_by_one[id(x)]
 
-    for short in (driver.program(3), driver.program(reads=True)):
-        for _ in range(6):
-            short(x)
-        assert ("graph", 0x5001) not in driver.notes
-        assert all(n[:2] == ("launch", 0) for n in driver.take())
+    short = driver.program(3)
+    for _ in range(6):
+        short(x)
+    assert driver.take() == [("launch", 0, at[id(x)])] * 15
+    reading = driver.program(reads=True)
+    for _ in range(4):
+        reading(x)
+    driver.take()
+    reading(x)
+    assert driver.take() == [("launch", 0, at[id(x)]), ("read", at[id(x)]), ("graph", 0x5000 + driver.made)]
     driver.fails = True
     program = driver.program()
     for _ in range(6):
