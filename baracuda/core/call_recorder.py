@@ -78,11 +78,12 @@ class PlanCall:
 
 @dataclass(frozen=True)
 class DeviceCheck:
-    """Bytes that must be as they are for the call to go on, a boolean that must be false where nothing else is said: read after
-    the launches before it."""
+    """Bytes that must be as they are for the call to go on, read after the launches before them: a boolean that is true where
+    something is wrong, or, where `decides`, a value that what follows depends on."""
 
     place: AddressSource
     expected: bytes = b"\0"
+    decides: bool = False
 
 
 class CallRecorder:

@@ -159,4 +159,4 @@ class ProgramRecorder(CallRecorder):
             self.refuse("it reads values on the host")
         else:
             self.reads = True
-            self.steps.append(DeviceCheck(place, value))
+            self.steps.append(DeviceCheck(place, value, decides=True))

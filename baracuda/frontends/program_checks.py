@@ -10,6 +10,7 @@ from baracuda.core.call_recorder import DeviceCheck, Launcher
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.implementation import Scalars
 from baracuda.frontends.kept import Step
+from baracuda.frontends.program_results import Refusal
 
 
 class CheckFailed(Exception):
@@ -36,6 +37,8 @@ class _Check(Launcher):
 def failing(launches: list[tuple[Any, ...]], steps: Sequence[Step], first_write: int, device: Device) -> list[tuple[Any, ...]]:
     """The launches, in which checks behind the first write to what is not the program's own raise `CheckFailed`."""
     check = _Check(device)
+    if any(isinstance(step, DeviceCheck) and step.decides for step in steps[first_write:]):
+        raise Refusal("it reads values on the host")
     return [
         (check, check.native(None), launch[2], None) if isinstance(step, DeviceCheck) and at > first_write else launch
         for at, (launch, step) in enumerate(zip(launches, steps, strict=True))

@@ -309,8 +309,9 @@ def test_refusals(name: str) -> None:
 
 
 @pytest.mark.usefixtures("in_c")
+@pytest.mark.parametrize("fuse", [False, True])
 @pytest.mark.parametrize("library", ["torch", "own"])
-def test_a_value_that_is_read_is_the_same_in_kept_calls(library: str) -> None:
+def test_a_value_that_is_read_is_the_same_in_kept_calls(library: str, fuse: bool) -> None:
     ran: list[int] = []
 
     def function(x: Any, flag: Any) -> Any:
@@ -320,7 +321,7 @@ def test_a_value_that_is_read_is_the_same_in_kept_calls(library: str) -> None:
             return baracuda.neg(y)
         return y, int(baracuda.sum(flag))
 
-    program, x = Program(function), of(library)
+    program, x = Program(function, fuse=fuse), of(library)
     flags = [of(library, np.full(3, v, np.float32)) for v in (1, -1, 2)]
     for flag in (0, 0, 2, 0, 1, 1, 1, 2, 2, 2):
         assert_same(program(x, flags[flag]), function(x, flags[flag]))
@@ -523,10 +524,11 @@ def scrambled(seed: int, library: str) -> tuple[Callable[..., Any], list[Any]]:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("fuse", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_programs_of_many_steps(seed: int, library: str) -> None:
+def test_programs_of_many_steps(seed: int, fuse: bool, library: str) -> None:
     function, held = scrambled(seed, library)
-    program = Program(function, held=held, writes=True)
+    program = Program(function, held=held, writes=True, fuse=fuse)
     for k in range(3):
         x, states = of(library, np.full((96, 256), k, np.float32)), [of(library, np.ones(256, np.float32)) for _ in range(2)]
         assert_same(program(x, states[0]), function(x, states[1]))
