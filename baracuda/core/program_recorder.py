@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 from baracuda.core.call_recorder import AddressSource, Allocated, CallRecorder, DeviceCheck
+from baracuda.core.device import Device
 from baracuda.core.layout import reach
 from baracuda.core.tensor import tensor_ref
 
@@ -80,6 +81,8 @@ class ProgramRecorder(CallRecorder):
         self._lows: list[int] = []  # where memory begins that was allocated, and what is known of it
         self._live: dict[int, tuple[int, int, Callable[[], bool] | None]] = {}  # end, number, whether held
         self._empty: dict[int, int] = {}  # allocations of no bytes
+        #: The device of each allocation, where it is of a tensor.
+        self.devices: list[Device | None] = []
         #: Tensors that `hold` was told of, with where their memory begins and ends.
         self.made: list[tuple[int, int, Any]] = []
         #: Whether values may be read on the host where they are the same in each call, and whether any was.
@@ -103,6 +106,7 @@ class ProgramRecorder(CallRecorder):
         """Memory that was made for the call; what was at this address before is there no longer."""
         number, low, high = len(self.allocated), allocation.pointer, allocation.pointer + allocation.nbytes
         asks = self._is_held(allocation.tensor) if allocation.nbytes else None
+        self.devices.append(None if allocation.tensor is None else tensor_ref(allocation.tensor).device)
         self.allocated.append(allocation if asks is None else allocation._replace(tensor=None, like=None))
         self.extents.append((low, low, high))
         if not allocation.nbytes:

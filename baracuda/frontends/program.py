@@ -211,7 +211,7 @@ class _Builder:
         steps = self._steps(frozenset(returned.results))
         if self.program.constant:
             steps = [prepared(s) for s in steps]
-        like, device = self._like(steps, list(returned.results.values()))
+        like, device = self._like(steps, returned)
         relocated = {source: (first + i, 0) for i, source in enumerate(returned.results)}
         spans = spans_of(steps, lambda source: source >= first and source not in returned.results)
         offsets, scratch = planned(spans, lambda source: recorder.allocated[source - first].nbytes)
@@ -255,15 +255,17 @@ class _Builder:
             what = f"argument {written[0]}" if written else "a tensor that is held"
             raise Refusal(f"it writes to {what}; expected writes=True")
 
-    def _like(self, steps: Sequence[Step], results: Sequence[tuple[str, Any]]) -> tuple[int, Device]:
+    def _like(self, steps: Sequence[Step], returned: Returned) -> tuple[int, Device]:
         """The argument whose device and stream are those of the launches, and that device."""
         used = {p.source for s in steps for p in places_of(s)}
         devices = {r.device for i, r in enumerate(self.refs) if i + 1 in used} or {r.device for r in self.refs}
         others = {tensor_ref(t).device for t in self.program.held} if 0 in used else set()
+        made = {d for i, d in enumerate(self.recorder.devices) if i + 1 + len(self.tensors) in used and d is not None}
+        others |= made | returned.devices
         if len(devices | others) != 1:
             raise Refusal(f"it computes on {', '.join(sorted(map(str, devices | others)))}")
         (device,) = devices
-        libraries = {library for library, _ in results}
+        libraries = {library for library, _ in returned.results.values()}
         at = [i for i, r in enumerate(self.refs) if r.device == device]
         like = next((i for i in at if library_of(self.tensors[i]) in libraries), at[0])
         if any(isinstance(s, RecordedLaunch) for s in steps):

@@ -69,6 +69,8 @@ class Returned:
         The sources that the answer is made of.
     results
         What is allocated, by source: with the library that it is of.
+    devices
+        Where it is allocated.
     rebuild
         What makes the answer of the tensors of the sources: None where it is the only one, True where it is their tuple.
 
@@ -86,6 +88,7 @@ class Returned:
         slots = [s for s in self._slots.values() if isinstance(s, Slot)]
         self.results = self._allocated([s for s in slots if s.source > len(tensors)])
         self.sources = list(dict.fromkeys(s.source for s in slots))
+        self.devices = {s.ref.device for s in slots if s.source > len(tensors)}
         self.rebuild: Any = self._rebuild(slots, make)
         flat = value if type(value) is tuple else (value,)
         found = [self._slots.get(id(v)) for v in flat]

@@ -178,6 +178,7 @@ def test_threads() -> None:
     ("function", "why"),
     [
         (lambda x: baracuda.mul(x, x.tolist()[0]), "it reads values on the host"),
+        (lambda x: (baracuda.exp(x), baracuda.full((2,), 1.0)), "it computes on cpu, cuda:0"),
         (lambda x: baracuda.exp(x.cpu()), "PyTorch computes aten._to_copy.default"),
         (lambda x: baracuda.add(x, torch.ones(5, device="cuda")), "PyTorch computes aten.ones.default"),
     ],
