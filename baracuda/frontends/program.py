@@ -9,6 +9,7 @@ of layouts.
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from baracuda.core.preferred import preferred
 from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.frontends.array.array import Array, layout_of
-from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of, library_of
+from baracuda.frontends.arrays import MemoryExtent, current_stream, dense_allocator, extent_of, library_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call_cache import native, others_by_address, reports_on, unkept
 from baracuda.frontends.call_replay import Call, PythonFunction
@@ -259,7 +260,8 @@ class _Builder:
         """The argument whose device and stream are those of the launches, and that device."""
         used = {p.source for s in steps for p in places_of(s)}
         devices = {r.device for i, r in enumerate(self.refs) if i + 1 in used} or {r.device for r in self.refs}
-        others = {tensor_ref(t).device for t in self.program.held} if 0 in used else set()
+        pointers = sorted({p.offset for s in steps for p in places_of(s) if not p.source})
+        others = {r.device for r in map(tensor_ref, self.program.held) if _reaches(extent_of(r), pointers)}
         made = {d for i, d in enumerate(self.recorder.devices) if i + 1 + len(self.tensors) in used and d is not None}
         others |= made | returned.devices
         if len(devices | others) != 1:
@@ -273,6 +275,12 @@ class _Builder:
             if self.recorder.streams != streams:
                 raise Refusal("it launches on a stream that is not the current one of its arguments' library")
         return like, device
+
+
+def _reaches(extent: MemoryExtent, pointers: Sequence[int]) -> bool:
+    """Whether one of some addresses, which are in order, lies in a tensor's memory."""
+    at = bisect_left(pointers, extent.low)
+    return at < len(pointers) and pointers[at] < extent.high
 
 
 _U8: Any = tensor_ref(np.empty(1, np.uint8)).kind

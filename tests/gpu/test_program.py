@@ -203,6 +203,14 @@ def test_a_value_that_is_read(library: str) -> None:
         assert program.why is None
 
 
+def test_what_is_held_may_be_anywhere_where_it_is_not_read() -> None:
+    weight = torch.ones(5, device="cuda")
+    program = Program(lambda x: baracuda.mul(x, weight), held=[weight, torch.ones(5), np.ones(3)])
+    for k in range(3):
+        same(program(torch.full((5,), float(k), device="cuda")), torch.full((5,), float(k)))
+    assert program.why is None
+
+
 def test_recordings_of_pytorch() -> None:
     x = torch.linspace(0, 1, 5, device="cuda")
     recorded = baracuda.record(lambda x: baracuda.softmax(baracuda.mul(x, 2.0)), x)
