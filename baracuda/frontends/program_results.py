@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.layout import contiguous_strides, round_up
+from baracuda.core.layout import contiguous_strides, is_contiguous, round_up
 from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.core.tensor import TensorRef, tensor_ref
@@ -49,6 +49,12 @@ class Slot:
         if self.other_element:
             base = viewed(base, kind)
         return strided(base, self.start // kind.itemsize, self.ref.shape, self.ref.strides)
+
+
+def _is_read_as(tensor: Any, kind: ElementKind) -> bool:
+    """Whether the memory of a tensor can be read as another element."""
+    ref = tensor_ref(tensor)
+    return ref.kind.itemsize == kind.itemsize or (is_contiguous(ref.shape, ref.strides) and bool(ref.shape))
 
 
 class _Empty:
@@ -138,7 +144,7 @@ class Returned:
             return value
         if place.source <= len(self._tensors):
             base, size = self._tensors[place.source - 1], ref.kind.itemsize
-            if library_of(base) != library or tensor_ref(base).kind.itemsize != size or place.offset % size:
+            if library_of(base) != library or place.offset % size or not _is_read_as(base, ref.kind):
                 raise Refusal(f"it returns argument {place.source - 1} in another library, or as elements of another size")
         slot = Slot(ref, library, place.source, place.offset)
         if place.source <= len(self._tensors):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.core.call_recorder import current as current_recorder
-from baracuda.core.call_recorder import refuse, unseen
+from baracuda.core.call_recorder import hold, refuse, unseen
 from baracuda.core.device import DeviceKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
@@ -64,6 +64,7 @@ def lengths_of(lengths: Any, name: str, batch: int, like: TensorRef) -> Any:
         if like.device.kind is not DeviceKind.CPU:
             raise InvalidProblemError(f"{name}: {lengths!r}; expected a tensor on {like.device}")
         lengths = np.array(lengths, np.int64)
+        hold(lengths)
     ref = describe(lengths, name)
     if ref.shape == () and batch == 1:
         return view(ref, 0, (1,), (1,))

@@ -97,6 +97,7 @@ RESULTS: dict[str, Callable[[Any], Any]] = {
     "scalar": lambda x: baracuda.sum(x),
     "as bits": lambda x: baracuda.bitcast(baracuda.exp(x), "s32"),
     "as bits and not": lambda x: (lambda y: (y, baracuda.bitcast(y, "u8")))(baracuda.exp(x)),
+    "argument as smaller elements": lambda x: (baracuda.bitcast(x, "u8")[1:, 4:8], baracuda.view_as_complex(x[:, 2:4])),
     "argument as bits": lambda x: baracuda.bitcast(x, "u32"),
     "expanded": lambda x: baracuda.broadcast_to(baracuda.exp(x[0]), (3, 6)),
     "of nothing": lambda x: baracuda.add(baracuda.full((6,), 2.0, like=x), x),
