@@ -46,7 +46,7 @@ class Program:
 
     It gives what the function gives, with the same bits. Results are new tensors each time, or views of arguments where the
     function's are. The function must compute with this library alone: views of PyTorch and NumPy are fine, values they compute
-    are not. It must not read values of NumPy arrays (a program of them cannot know), and nothing in it is differentiated.
+    are not. It must not read values of NumPy arrays, which is only seen with `twice`, and nothing in it is differentiated.
 
     A single value that it reads on the host (`x.item()`, `if x.any():`) is read in each call: where it is the same, the call goes
     on like the one before, and where not the function is run.
@@ -71,6 +71,9 @@ class Program:
         Whether launches become one where that changes no bit: formulas whose results others read element by element, or by rows.
     constant
         Whether what is held never changes: then what launches make of it alone, as packed weights are, is made once.
+    twice
+        Whether a call is kept only once two calls like it have made the same launches: for functions of which it is not known
+        that they read no values of NumPy arrays.
 
     Attributes
     ----------
@@ -89,12 +92,14 @@ class Program:
         writes: bool = False,
         fuse: bool = False,
         constant: bool = False,
+        twice: bool = False,
     ) -> None:
         self.function, self.writes, self.fuse, self.constant = function, writes, fuse, constant
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.held = tuple(held)
         self.why: str | None = None
         self.fusion: Fusion | None = None
+        self._before: dict[Any, Any] | None = {} if twice else None
         self._reads, self._may_read, self._missed = False, True, 0
         self._held_by_id = {id(t): t for t in self.held}
         if "torch" in sys.modules:  # a first call is not lost for not knowing its tensors
@@ -162,7 +167,8 @@ class Program:
         call = None
         try:
             call = _Builder(self, recorder, tensors, refs, result).call()
-            self.why = None
+            self.why = self._differs(recorder, refs)
+            call = call if self.why is None else None
             self._reads = self._reads or recorder.reads
         except (Refusal, UnsupportedError) as refusal:  # a result may be of an element that nothing here has
             self.why = str(refusal)
@@ -170,6 +176,19 @@ class Program:
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
         made = (tensor for _, _, tensor in recorder.made)
         return result, call, (*made, *others_by_address(arguments), *dtypes, *layouts, preferred())
+
+    def _differs(self, recorder: ProgramRecorder, refs: Sequence[TensorRef]) -> str | None:
+        """Why what was launched cannot be relied on; None where the call before made the same launches, or none need to."""
+        if self._before is None:
+            return None
+        if len(self._before) >= MOST_LAYOUTS:
+            self._before.clear()
+        like = tuple((r.shape, r.strides, r.kind) for r in refs)
+        before = self._before.get(like)
+        steps = self._before[like] = tuple(recorder.steps)
+        if before is None:
+            return "it is kept from the second call on"
+        return None if before == steps else "what it launches changes from call to call"
 
     def _failed(self, arguments: tuple[Any, ...]) -> Any:
         """A check of values failed after arguments were written: the function says what is wrong, of copies of them."""

@@ -51,7 +51,7 @@ class Recording:
         self._preferring = preferring(preferred())
         own = {isinstance(e, Array) for e in examples} == {True}
         if self._device.kind is DeviceKind.CPU or not own:
-            self._program = Program(function_, held=held, name=self._name)
+            self._program = Program(function_, held=held, name=self._name, twice=any(isinstance(e, np.ndarray) for e in examples))
         else:
             self._record(examples)
 

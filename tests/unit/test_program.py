@@ -269,6 +269,20 @@ def test_numbers_and_lists() -> None:
     assert program.kept == 4
 
 
+@pytest.mark.usefixtures("in_c")
+def test_two_calls_make_the_same_launches() -> None:
+    program = Program(chain(3), twice=True)
+    for k in range(4):
+        assert_same(program(X + k), chain(3)(X + k))
+        assert program.why == (None if k else "it is kept from the second call on")
+    assert program.kept == 1
+    reading = Program(lambda x: baracuda.mul(x, float(x[0, 0])), twice=True)
+    for k in range(5):
+        assert_same(reading(X + k), (X + k) * (X + k)[0, 0])
+        assert reading.kept == 0
+    assert reading.why == "what it launches changes from call to call"
+
+
 def test_no_arguments() -> None:
     table = np.arange(6, dtype=np.float32)
     checked(lambda: (baracuda.exp(table), baracuda.full((2,), 1.0)), (), (), held=[table])

@@ -32,6 +32,13 @@ def test_of_pytorch() -> None:
         recorded(x.T)
 
 
+def test_values_of_numpy_arrays() -> None:
+    recorded = baracuda.record(lambda x: baracuda.mul(x, float(x[0])), np.ones(3, np.float32))
+    for k in range(5):
+        x = np.arange(k, k + 3, dtype=np.float32)
+        np.testing.assert_array_equal(recorded(x), x * k)
+
+
 def test_bad_arguments() -> None:
     x = np.float32([[1, 2, 3]])
     recorded = baracuda.record(baracuda.softmax, x)
