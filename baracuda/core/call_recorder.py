@@ -183,9 +183,9 @@ class Launcher(ABC):
 
     def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
         """Launch with these addresses and numbers; nothing where an address is one of no memory."""
-        if pointers and max(pointers) >= NOWHERE:
-            return
         if AT_WORK and note(self, pointers, workspace, stream, scalars):
+            return
+        if pointers and max(pointers) >= NOWHERE:
             return
         self.launch(pointers, workspace, stream, scalars)
 
