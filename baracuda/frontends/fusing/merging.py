@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.layout import may_share
@@ -24,6 +25,8 @@ from baracuda.frontends.fusing.spaces import Digits, matched, over_digits
 
 #: Operands of a merged step, and nodes of its graph, at most.
 MOST_OPERANDS, MOST_NODES = 20, 400
+#: Elements of a row up to which a schedule holds it, so that what it reads is read once.
+LONG_ROW = 16384
 #: Functions that cost more than a few operations: they are not computed again for each element of a broadcast.
 _CHEAP = frozenset(
     [
@@ -318,8 +321,9 @@ def _finished(
     graph = Graph((*one.sums, *ports_of(inputs)), tuple(zip(ports_of(outputs), (e for _, e in results), strict=True)), inner)
     if len(graph.nodes) > MOST_NODES:
         return Refusal(f"its formula would have {len(graph.nodes)} nodes")
-    if any(inner) and _across(one, outputs, inner) and any(p.axes is Axes.FULL and not graph.stages[e] for p, e in graph.outputs):
-        return Refusal("what is written for each element is better not written while columns are summed")
+    if any(inner) and any(p.axes is Axes.FULL and not graph.stages[e] for p, e in graph.outputs):
+        if _across(one, outputs, inner) or prod(n for n, i in zip(one.shape, inner, strict=True) if i) > LONG_ROW:
+            return Refusal("what is written for each element is better not written while columns or long rows are summed")
     if (one.pools or two.pools) and not pools(graph, one.shape, inner):
         return Refusal("a sum that is taken by blocks of its row would no longer be")
     numbers = {**one.numbers, **two.numbers}
