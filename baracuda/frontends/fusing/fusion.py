@@ -121,6 +121,7 @@ def _made(group: Group, nodes: Sequence[Node], recorder: ProgramRecorder, addres
     workspace = _workspace(recorder, addresses, executable.executable.workspace_bytes)
     (stream,) = recorder.streams
     steps = launches(executable, addresses, workspace, stream)
+    assert steps, "nothing was launched"
     return [FusedStep(tuple((m, nodes[m].name) for m in group.members), tuple(steps), group.step, group.opaque)]
 
 
