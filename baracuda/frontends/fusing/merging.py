@@ -15,7 +15,7 @@ from baracuda.core.layout import may_share
 from baracuda.formula.conversions import cast_to
 from baracuda.formula.elementary.softened import softened
 from baracuda.formula.expand import definition
-from baracuda.formula.expr import READS, Axes, Expr, input_, node, rebuild, topological
+from baracuda.formula.expr import PRIMITIVES, READS, Axes, Expr, input_, node, rebuild, topological
 from baracuda.formula.graph import Graph
 from baracuda.formula.pooling import pools
 from baracuda.formula.small_floats import FORMATS
@@ -23,8 +23,9 @@ from baracuda.frontends.fusing.formula_step import FormulaStep, Operand, coalesc
 from baracuda.frontends.fusing.refusal import Refusal
 from baracuda.frontends.fusing.spaces import Digits, matched, over_digits
 
-#: Operands of a merged step, and nodes of its graph, at most.
-MOST_OPERANDS, MOST_NODES = 20, 400
+#: Operands of a merged step, nodes of its graph, and elementary functions among them, at most: beyond these there are more values
+#: than registers, and compilers take their time.
+MOST_OPERANDS, MOST_NODES, MOST_FUNCTIONS = 20, 400, 16
 #: Elements of a row up to which a schedule holds it, so that what it reads is read once.
 LONG_ROW = 16384
 #: Functions that cost more than a few operations: they are not computed again for each element of a broadcast.
@@ -321,6 +322,9 @@ def _finished(
     graph = Graph((*one.sums, *ports_of(inputs)), tuple(zip(ports_of(outputs), (e for _, e in results), strict=True)), inner)
     if len(graph.nodes) > MOST_NODES:
         return Refusal(f"its formula would have {len(graph.nodes)} nodes")
+    functions = sum(n.op not in PRIMITIVES and not n.op.startswith(("stored_", "round_to_")) for n in graph.nodes)
+    if functions > MOST_FUNCTIONS:
+        return Refusal(f"its formula would have {functions} elementary functions")
     if any(inner) and any(p.axes is Axes.FULL and not graph.stages[e] for p, e in graph.outputs):
         if _across(one, outputs, inner) or prod(n for n, i in zip(one.shape, inner, strict=True) if i) > LONG_ROW:
             return Refusal("what is written for each element is better not written while columns or long rows are summed")
