@@ -325,9 +325,10 @@ def _finished(
     functions = sum(n.op not in PRIMITIVES and not n.op.startswith(("stored_", "round_to_")) for n in graph.nodes)
     if functions > MOST_FUNCTIONS:
         return Refusal(f"its formula would have {functions} elementary functions")
-    if any(inner) and any(p.axes is Axes.FULL and not graph.stages[e] for p, e in graph.outputs):
-        if _across(one, outputs, inner) or prod(n for n, i in zip(one.shape, inner, strict=True) if i) > LONG_ROW:
-            return Refusal("what is written for each element is better not written while columns or long rows are summed")
+    length = prod(n for n, i in zip(one.shape, inner, strict=True) if i)
+    at_once = any(inner) and any(p.axes is Axes.FULL and not graph.stages[e] for p, e in graph.outputs)
+    if at_once and (length > LONG_ROW or _across(one, outputs, inner)):
+        return Refusal("what is written for each element is better not written while columns or long rows are summed")
     if (one.pools or two.pools) and not pools(graph, one.shape, inner):
         return Refusal("a sum that is taken by blocks of its row would no longer be")
     numbers = {**one.numbers, **two.numbers}
