@@ -236,5 +236,11 @@ def test_what_follows_a_product_is_done_to_its_sums(name: str, machine: Machine)
     Program(function, arguments, machine.stream.device).check(launches)
 
 
+def test_a_large_integer_product_leaves_much_to_a_pass_of_its_own(machine: Machine) -> None:
+    x, w, r = (drawn(*shape, kind=BF16) for shape in ((1024, 16), (16, 600), (1024, 600)))
+    Program(lambda x, w, r: b.relu(b.add(r, b.matmul(x, w))), [x, w, r], machine.stream.device).check(2)
+    Program(lambda x, w: b.relu(b.matmul(x, w)), [x.astype(np.float32), w.astype(np.float32)], machine.stream.device).check(1)
+
+
 def test_what_nobody_reads_is_not_computed(machine: Machine) -> None:
     Program(lambda x: (b.exp(b.exp(x)), b.mul(x, 2.0))[1], [drawn(16, 16)], machine.stream.device).check(1)
