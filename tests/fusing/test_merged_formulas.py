@@ -236,5 +236,44 @@ def test_what_follows_a_product_is_done_to_its_sums(name: str, machine: Machine)
     Program(function, arguments, machine.stream.device).check(launches)
 
 
+def test_a_large_integer_product_leaves_much_to_a_pass_of_its_own(machine: Machine) -> None:
+    x, w, r = (drawn(*shape, kind=BF16) for shape in ((1024, 16), (16, 600), (1024, 600)))
+    Program(lambda x, w, r: b.relu(b.add(r, b.matmul(x, w))), [x, w, r], machine.stream.device).check(2)
+    Program(lambda x, w: b.relu(b.matmul(x, w)), [x.astype(np.float32), w.astype(np.float32)], machine.stream.device).check(1)
+
+
 def test_what_nobody_reads_is_not_computed(machine: Machine) -> None:
     Program(lambda x: (b.exp(b.exp(x)), b.mul(x, 2.0))[1], [drawn(16, 16)], machine.stream.device).check(1)
+
+
+def test_memory_that_is_used_again_is_told_apart() -> None:
+    def function(x: Any, w: Any) -> Any:
+        for _ in range(6):  # each turn's memory is free in the next
+            x = b.tanh(b.add(b.matmul(b.mul(x, 0.5), w), 1.0))
+        return x
+
+    x, w = drawn(16, 16), drawn(16, 16, seed=1)
+    program = KeptProgram(function, fuse=True)
+    for _ in range(3):
+        assert np.array_equal(program(x, w), function(x, w))
+    assert program.why is None
+
+
+def test_nothing_is_written_where_an_index_is_out_of_range() -> None:
+    held = drawn(4, 8, seed=1)
+
+    def function(table: Any, index: Any) -> None:
+        rows = b.mul(b.embedding(index, b.mul(table, 2.0)), 0.5)
+        b.add(held, rows, out=held)
+
+    program = KeptProgram(function, held=[held], writes=True, fuse=True)
+    table, index = drawn(10, 8), np.array([1, 2, 3, 4])
+    program(table, index)
+    assert program.why is None
+    before = held.copy()
+    program(table, index)
+    assert np.array_equal(held, before + table[index])
+    before = held.copy()
+    with pytest.raises(b.Error, match="index"):
+        program(table, index * 100)
+    assert np.array_equal(held, before)

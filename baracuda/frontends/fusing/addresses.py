@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from baracuda.core.call_recorder import AddressSource
+from baracuda.core.call_recorder import NOWHERE, AddressSource
 from baracuda.core.layout import round_up
 from baracuda.core.program_recorder import ProgramRecorder
 
 #: Where the first piece of memory that was allocated is said to lie: where nothing else is.
-_FIRST = 1 << 60
+_FIRST = NOWHERE >> 1
 #: What the distance between two of them is a multiple of.
 _PAGE = 4096
 

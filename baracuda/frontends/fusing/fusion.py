@@ -119,8 +119,8 @@ def _made(group: Group, nodes: Sequence[Node], recorder: ProgramRecorder, addres
     except UnsupportedError as error:
         return Refusal(f"no schedule takes what they would be: {error}")
     workspace = _workspace(recorder, addresses, executable.executable.workspace_bytes)
-    (stream,) = recorder.streams
-    steps = launches(executable, addresses, workspace, stream)
+    steps = launches(executable, addresses, workspace, min(recorder.streams))  # of several, the program is not kept
+    assert steps, "nothing was launched"
     return [FusedStep(tuple((m, nodes[m].name) for m in group.members), tuple(steps), group.step, group.opaque)]
 
 
