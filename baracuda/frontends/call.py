@@ -80,13 +80,14 @@ def apply(
     descriptor: Descriptor,
     like: Any,
     inputs: Sequence[Any],
-    outputs: Sequence[tuple[Sequence[int], ElementKind] | None],
+    outputs: Sequence[tuple[Sequence[int], ElementKind] | tuple[Sequence[int], ElementKind, Sequence[int]] | None],
     out: Sequence[Any] = (),
     preference: PlanPreference | None = None,
 ) -> tuple[Any, ...]:
     """Run a plan on `inputs` and return its outputs: those of `out` that are given, else new tensors.
 
-    `like` is the input whose library and stream are used; an output that is None is not computed. Without a preference it is
+    `like` is the input whose library and stream are used; an output is its shape, its element and, if it matters, the order of
+    its axes in memory, and one that is None is not computed. Without a preference it is
     what `preferring` says, of a plan that it is about.
     """
     if len(out) > len(outputs):

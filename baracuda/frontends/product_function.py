@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import meaning
 from baracuda.core.sku import PlanPreference
@@ -87,7 +88,8 @@ class MatmulFunction:
         arguments, request = call.tensors, self.request(call)
         d = request.descriptor
         values = [arguments[request.read[n]] if n in request.read else None for n in _READ]
-        outputs = [(d.y_shape, d.element), (d.y_shape, d.element) if d.saves else None]
+        made = _in_order(d)
+        outputs = [made, made if d.saves else None]
         if out is not None and request.shape is not None:
             raise InvalidProblemError(f"{self.__name__}: out; expected none, because the result is a view of what is computed")
         results = apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, [out], preference)
@@ -201,10 +203,15 @@ def _through_activation(
     return function(f"{d.activation}_backward")(dy, z)
 
 
+def _in_order(d: MatmulDescriptor) -> tuple[tuple[int, ...], ElementKind, Sequence[int]]:
+    """The result of a product, which has nothing of the order of a factor that happens to have its shape."""
+    return d.y_shape, d.element, range(len(d.y_shape))
+
+
 def run(d: MatmulDescriptor, tensors: Mapping[str, Any], preference: PlanPreference | None = None) -> Any:
     """The result of one product, of tensors given by the plan's names."""
     values = [tensors.get(n) for n in _READ]
-    outputs = [(d.y_shape, d.element), None]
+    outputs = [_in_order(d), None]
     return apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, (), preference)[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -20,6 +21,13 @@ def common(a: Any, b: Any) -> tuple[Any, Any]:
         return a, b
     element = torch.result_type(a, b)
     return converted(a, element), converted(b, element)
+
+
+@cache
+def promoted(a: Any, b: Any) -> Any:
+    """The element that has the values of both; no mode is asked for it."""
+    with torch._C._DisableTorchDispatch():
+        return torch.promote_types(a, b)
 
 
 def converted(x: Any, element: Any) -> Any:

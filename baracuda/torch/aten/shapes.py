@@ -7,14 +7,14 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import converted
+from baracuda.torch.aten.elements import converted, promoted
 from baracuda.torch.registry import serves
 from baracuda.torch.write import write
 
 aten = torch.ops.aten
 
 
-@serves(aten.clone.default)
+@serves(aten.clone.default, aten.lift_fresh_copy.default)
 def clone(x: Any, *, memory_format: Any = None) -> Any:
     return write(torch.empty_like(x, memory_format=memory_format or torch.preserve_format), x)
 
@@ -48,7 +48,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     element = tensors[0].dtype
     for t in tensors[1:]:
         if t.dtype != element:
-            element = torch.promote_types(element, t.dtype)
+            element = promoted(element, t.dtype)
     joined = [t for t in tensors if t.ndim != 1 or t.numel()] or tensors[:1]  # an empty row joins anything
     return baracuda.concat([converted(t, element) for t in joined], dim)
 
