@@ -17,6 +17,7 @@ from baracuda.onnx.coded import Coded, coded
 from baracuda.onnx.node import Graph, Node, Subgraph
 from baracuda.onnx.operators import registry
 from baracuda.onnx.placement import beside, placed
+from baracuda.onnx.rewrites import REWRITES, Call, rewritten
 
 #: Folding makes no more bytes than this of constants that are not in the file.
 _LARGEST_FOLDED = 1 << 31
@@ -47,10 +48,10 @@ class Program:
     def __init__(self, graph: Graph, library: functions.Library, *, fold: bool = True) -> None:
         self.graph = graph
         self.constants = {n: coded(v) for n, v in graph.constants.items()}
-        calls = [(n, *_serve(n, library)) for n in graph.nodes]
+        calls = [Call(n, *_serve(n, library)) for n in graph.nodes]
         self._left = _LARGEST_FOLDED
         if fold:
-            calls = [c for c in calls if not self._folded(*c)]
+            calls = rewritten([c for c in calls if not self._folded(*c)], self.constants, REWRITES)
         self.steps = self._steps(calls)
         self._place(library.device)
 
@@ -77,7 +78,7 @@ class Program:
         read |= {c for s in self.steps for c in _captured(s.node)}
         self.constants = {n: v if n in read else placed(v, device) for n, v in self.constants.items()}
 
-    def _steps(self, calls: Sequence[tuple[Node, Callable[..., Any], bool]]) -> tuple[Step, ...]:
+    def _steps(self, calls: Sequence[Call]) -> tuple[Step, ...]:
         kept = {*self.graph.outputs, *self.constants}
         steps: list[Step] = []
         for node, call, captures in reversed(calls):

@@ -120,6 +120,34 @@ def test_packed_weights_are_made_once() -> None:
     assert len(part.steps) == 3
 
 
+def test_what_is_put_together_is_whole() -> None:
+    """Large and small parts, by a convolution, by a pool and by nothing, put together before the next convolution."""
+    weights = {"w": normal(48, 16, 3, 3), "s": normal(4, 16, 1, 1)}
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("MaxPool", ["x"], ["p"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        helper.make_node("Conv", ["x", "s"], ["c"]),
+        helper.make_node("Concat", ["c", "b", "p", "x"], ["all"], axis=1),
+        helper.make_node("Conv", ["all", "v"], ["y"], pads=[1, 1, 1, 1]),
+    ]
+    weights["v"] = normal(8, 84, 3, 3)
+    loaded = baracuda.onnx.load(model(nodes, {"x": [1, 16, 40, 40]}, ["y"], weights))
+    x = normal(1, 16, 40, 40)
+    assert_kept(loaded, [x], turned([x]))
+
+
+def test_batch_norm_with_constant_statistics() -> None:
+    """Its reciprocal deviation is made once, in the bits of `baracuda.batch_norm`."""
+    weights = {n: normal(5) for n in ("scale", "bias", "mean")} | {"var": np.abs(normal(5))}
+    node = helper.make_node("BatchNormalization", ["x", "scale", "bias", "mean", "var"], ["y"], epsilon=1e-3)
+    loaded = baracuda.onnx.load(model([node], {"x": [2, 5, 3, 3]}, ["y"], weights))
+    x = normal(2, 5, 3, 3)
+    expected = baracuda.batch_norm(x, weights["mean"], weights["var"], weights["scale"], weights["bias"], eps=1e-3)
+    assert bits(loaded(x)) == bits(expected)
+    assert len(loaded._program.constants) == 5
+
+
 def test_a_model_is_cut_where_values_are_read() -> None:
     """The counts of Tile are values of an input: before and behind it, steps are kept."""
     nodes = [

@@ -14,12 +14,15 @@ from baracuda.frontends.fusing.formula_step import FormulaStep, Operand, retyped
 from baracuda.frontends.fusing.refusal import Refusal
 from baracuda.frontends.fusing.spaces import matched, over_digits
 from baracuda.lowering.generated import GeneratedImplementation
+from baracuda.lowering.movement.implementation import MovementImplementation
 
 
 def relaid(call: PlanCall, number: int, copy: FormulaStep) -> PlanCall | Refusal:
     """The run of a plan whose tensor of this number is written where a step copies it to."""
     if not isinstance(call.implementation, GeneratedImplementation):
         return Refusal("it is a library's, which takes the layouts that it takes")
+    if isinstance(call.implementation, MovementImplementation):
+        return Refusal("it puts pieces at places of their own, and others beside them are put there by others")
     tensor = call.tensors[number]
     assert tensor is not None
     if tensor.kind.bits != copy.inputs[0].kind.bits:
