@@ -18,6 +18,8 @@ def served(overload: Any) -> Serve | None:
     view = overload.is_view or torch.Tag.inplace_view in overload.tags
     if view or overload in PASSES or overload.namespace == "profiler" or not _has_tensors(overload):
         return overload  # type: ignore[no-any-return]
+    if not any("Tensor" in str(v.type) for v in (*overload._schema.arguments, *overload._schema.returns)):
+        return overload  # type: ignore[no-any-return]  # a question to a library
     written = [a for a in overload._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
     if overload in SERVED:
         function = SERVED[overload]

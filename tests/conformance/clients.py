@@ -42,10 +42,10 @@ def _package() -> Any:
 def made(name: str, attention: str = "sdpa") -> Any:
     """The model of a client, its weights drawn under the mode."""
     package, client = _package(), CLIENTS[name]
-    config = getattr(package, client["config"])(**client["options"], attn_implementation=attention)
+    config, model = getattr(package, client["config"]), getattr(package, client["model"])
     torch.manual_seed(0)
     with bt.reproducible():
-        return getattr(package, client["model"])(config)
+        return model(config(**client["options"], attn_implementation=attention))
 
 
 def inputs(name: str, batch: int = BATCH, element: torch.dtype = torch.float32) -> dict[str, Any]:

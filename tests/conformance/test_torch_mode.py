@@ -230,3 +230,11 @@ def test_the_core_list_is_served() -> None:
     assert len(core) > 150
     assert set(SERVED)
     assert {str(o) for o in core if served(o) is None and composed(o) is None} == MISSING
+
+
+def test_a_question_to_a_library_is_passed_on() -> None:
+    library = torch.library.Library("questions_of_a_test", "DEF")
+    library.define("version() -> int")
+    library.impl("version", lambda: 7, "CompositeExplicitAutograd")
+    with bt.reproducible():
+        assert torch.ops.questions_of_a_test.version() == 7

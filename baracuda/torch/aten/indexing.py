@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import converted, number
+from baracuda.torch.aten.elements import converted, dense, number
 from baracuda.torch.registry import serves
 from baracuda.torch.write import write
 
@@ -50,7 +50,7 @@ def _along(function: Any) -> Any:
 def index_select(x: Any, dim: int, index: Any) -> Any:
     if x.ndim == 0:
         return baracuda.index_select(x[None], index.reshape(-1), 0).reshape(())
-    return baracuda.index_select(x, index, dim)
+    return baracuda.index_select(dense(x), index, dim)
 
 
 @serves(aten.gather.default)
