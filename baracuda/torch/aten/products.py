@@ -12,7 +12,6 @@ from baracuda.torch.registry import serves
 aten = torch.ops.aten
 
 
-
 def _into(a: Any, b: Any) -> dict[str, Any]:
     """Where a product of batches goes, which lies as PyTorch has it whatever a does."""
     return {} if a.is_contiguous() else {"out": a.new_empty(a.shape[0], a.shape[1], b.shape[2])}
