@@ -122,6 +122,8 @@ def _alike(indices: list[Any]) -> list[Any]:
 
 @serves(aten.index_put.default, aten._unsafe_index_put.default)
 def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    if values.device != x.device:  # a number of the host's
+        values = baracuda.full(tuple(values.shape), number(values), values.dtype, like=x)
     return baracuda.index_put(x, _picked(x, indices), values, accumulate=accumulate)
 
 
