@@ -115,8 +115,28 @@ def all_adopted(values: Any, name: str = "tensor") -> Any:
 
 
 def memory_order(like: TensorRef) -> list[int]:
-    """The axes of a tensor from slowest to fastest."""
-    return sorted(range(len(like.shape)), key=lambda a: abs(like.strides[a]) or sys.maxsize, reverse=True)
+    """The axes of a tensor from slowest to fastest; one of stride 0 stays where it is as far as others let it, as with PyTorch."""
+    order = list(range(len(like.shape)))
+    for a in reversed(range(len(order) - 1)):
+        at = a
+        for i in range(a + 1, len(order)):
+            faster = _is_faster(like, order[at], order[i])
+            if faster:
+                order[at], order[i] = order[i], order[at]
+                at = i
+            elif faster is not None:
+                break
+    return order
+
+
+def _is_faster(like: TensorRef, a: int, b: int) -> bool | None:
+    """Whether axis a of a tensor goes after b; None where their strides do not say."""
+    first, second = abs(like.strides[a]), abs(like.strides[b])
+    if not first or not second:
+        return None
+    if first == second:
+        return True if like.shape[a] < like.shape[b] else None
+    return first < second
 
 
 def empty_like(like: Any, shape: Sequence[int], kind: ElementKind, order: Sequence[int] | None = None) -> Any:

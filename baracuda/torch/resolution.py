@@ -18,6 +18,8 @@ def served(overload: Any) -> Serve | None:
     view = overload.is_view or torch.Tag.inplace_view in overload.tags
     if view or overload in PASSES or overload.namespace == "profiler" or not _has_tensors(overload):
         return overload  # type: ignore[no-any-return]
+    if not any("Tensor" in str(v.type) for v in (*overload._schema.arguments, *overload._schema.returns)):
+        return overload  # type: ignore[no-any-return]  # a question to a library
     written = [a for a in overload._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
     if overload in SERVED:
         function = SERVED[overload]
@@ -90,6 +92,8 @@ def _into_out(compute: Serve, names: list[str]) -> Serve:
     return with_out
 
 
+#: What functions of lists are called where they are of a tensor, if not the same.
+OF_TENSORS = {"norm": "linalg_vector_norm", "maximum": "clamp_min", "minimum": "clamp_max"}
 #: Of those with two factors and a number, that number has a name in the function of a tensor.
 FACTORS = ("addcmul", "addcdiv")
 
@@ -103,8 +107,9 @@ def factor(args: Any, keywords: dict[str, Any]) -> Any:
 def of_each(overload: Any) -> Serve | None:
     """A function of lists as the function of a tensor, for each item in turn."""
     name = overload._schema.name.removeprefix("aten::_foreach_")
-    packet = getattr(aten, {"norm": "linalg_vector_norm"}.get(name, name), None)
-    functional = getattr(aten, name.removesuffix("_"), None)
+    own = OF_TENSORS.get(name.removesuffix("_"), name.removesuffix("_"))
+    functional = getattr(aten, own, None)
+    packet = getattr(aten, f"{own}_", None) if name.endswith("_") else functional
     if packet is None and functional is None:
         return None
     has_factor = name.removesuffix("_") in FACTORS

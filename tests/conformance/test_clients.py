@@ -12,9 +12,8 @@ import baracuda.torch as bt
 
 pytest.importorskip("transformers")
 from tests.conformance import clients
-from tests.conformance.clients import ATTENTIONS, CLASSIFYING, CLIENTS, ELEMENTS, GENERATIONS, HASHES, TRAININGS
+from tests.conformance.clients import ATTENTIONS, CLASSIFYING, CLIENTS, ELEMENTS, GENERATIONS, TRAININGS
 
-KNOWN = json.loads(HASHES.read_text())
 GENERATING = [n for n in CLIENTS if n not in CLASSIFYING]
 
 
@@ -44,7 +43,7 @@ def test_logits_are_as_near_to_float64_as_pytorchs_and_rows_are_alone(
         ours = clients.logits(model, given)
         for i in range(clients.BATCH):
             assert torch.equal(clients.logits(model, {n: v[i : i + 1] for n, v in given.items()})[0], ours[i])
-    assert clients.digest(ours) == KNOWN[f"{name} logits {element} {attention}"]
+    assert clients.digest(ours) == clients.known(f"{name} logits {element} {attention}", device)
     theirs = clients.logits(model, given)
     want = clients.logits(model.double(), {n: v.double() if v.is_floating_point() else v for n, v in given.items()})
     error, other = ((y - want).abs().max() for y in (ours, theirs))
@@ -58,13 +57,15 @@ def test_logits_are_as_near_to_float64_as_pytorchs_and_rows_are_alone(
 def test_training_has_its_bits(name: str, how: str, device: str) -> None:
     model, losses = clients.trained(name, TRAININGS[how], device)
     assert losses[-1] < losses[0] - 0.5
-    assert clients.digest(*clients.parameters(model)) == KNOWN[f"{name} training {how}"]
+    assert clients.digest(*clients.parameters(model)) == clients.known(f"{name} training {how}", device)
 
 
 def test_optimizers_over_lists_have_the_bits_of_those_over_tensors() -> None:
     for name in CLIENTS:
         for element in ("f32", "bf16"):
-            assert KNOWN[f"{name} training {element} foreach"] == KNOWN[f"{name} training {element}"]
+            assert (
+                clients.HASHES_KNOWN[f"{name} training {element} foreach"] == clients.HASHES_KNOWN[f"{name} training {element}"]
+            )
 
 
 @pytest.mark.parametrize(("name", "how"), some({("gpt2", "greedy"), ("qwen3", "sampled")}, GENERATING, GENERATIONS))
@@ -77,6 +78,6 @@ def test_generation(name: str, how: str, element: str, device: str) -> None:
         if how == "greedy":
             first = {n: v[:1] for n, v in given.items()}
             assert torch.equal(clients.generated(model, first, how)[0], ours[0])
-    assert clients.digest(ours) == KNOWN[f"{name} {how} {element}"]
+    assert clients.digest(ours) == clients.known(f"{name} {how} {element}", device)
     if how != "sampled" and element == "f32":
         assert torch.equal(clients.generated(model, given, how), ours)

@@ -15,7 +15,7 @@ from torch import nn
 import baracuda
 import baracuda.torch as bt
 from baracuda.torch.registry import SERVED
-from baracuda.torch.resolution import composed, served
+from baracuda.torch.resolution import composed, of_each, served
 
 
 class Encoder(nn.Module):
@@ -165,6 +165,31 @@ def test_what_autograd_records_is_written_in_place() -> None:
         torch.testing.assert_close(gradient(), want)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"mode": mode} for mode in ("sum", "mean", "max")),
+        *({"mode": mode, "padding_idx": 3, "include_last_offset": True} for mode in ("sum", "mean", "max")),
+        {"mode": "sum", "per_sample_weights": torch.linspace(0.5, 2, 9), "padding_idx": 5},
+    ],
+)
+def test_bags_of_rows(options: dict[str, Any]) -> None:
+    """Among them an empty one, and one of padding alone."""
+    index, offsets = torch.tensor([1, 3, 3, 9, 0, 2, 5, 5, 1]), torch.tensor([0, 1, 3, 3, 9])
+
+    def gradients() -> list[Any]:
+        weight = torch.linspace(-1, 1, 60).reshape(10, 6).clone().requires_grad_()
+        own = {n: v.clone().requires_grad_() if isinstance(v, torch.Tensor) else v for n, v in options.items()}
+        ends = offsets if options.get("include_last_offset") else offsets[:-1]
+        y = F.embedding_bag(index, weight, ends, **own)
+        (y * torch.arange(y.numel()).reshape(y.shape)).sum().backward()
+        return [y.detach(), weight.grad, *(v.grad for v in own.values() if isinstance(v, torch.Tensor))]
+
+    want = gradients()
+    with bt.reproducible():
+        torch.testing.assert_close(gradients(), want)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_inference_has_the_bits_of_training(name: str) -> None:
     torch.manual_seed(0)
@@ -219,8 +244,58 @@ def test_the_mode_ends_with_its_statement() -> None:
     assert torch.linalg.qr(x32)[0].shape == (4, 4)
 
 
+def a_list(seed: int, kind: Any) -> list[Any]:
+    g = torch.Generator().manual_seed(seed)
+    return [(torch.rand(s, generator=g) + 0.5).to(kind) for s in ((3, 5), (), (7,), (0, 2), (2, 3, 4))]
+
+
+of_lists = torch.ops.aten
+numbers, one_number = [0.5, 2.0, 3.0, 0.25, 1.5], [0.3] * 5
+OF_LISTS: dict[str, Callable[[Any, Any, Any], tuple[Any, ...]]] = {
+    **{f"{n}.default": lambda x, y, z: (x,) for n in ("sqrt_", "exp", "round_", "zero_", "sigmoid")},
+    **{f"{n}.Scalar": lambda x, y, z: (x, -0.3) for n in ("add_", "mul_", "div", "sub_", "maximum_", "clamp_min_")},
+    **{f"{n}.List": lambda x, y, z: (x, y) for n in ("add_", "mul", "div_", "sub_", "minimum_", "clamp_max_", "pow_")},
+    **{f"{n}.ScalarList": lambda x, y, z: (x, numbers) for n in ("add_", "mul_", "pow")},
+    **{f"{n}.ScalarList": lambda x, y, z: (x, one_number) for n in ("sub_", "div_")},
+    **{f"{n}.Tensor": lambda x, y, z: (x, torch.tensor(0.3, dtype=torch.float64)) for n in ("mul_", "div_", "add_")},
+    "lerp_.Scalar": lambda x, y, z: (x, y, 0.3),
+    "lerp_.List": lambda x, y, z: (x, y, z),
+    "addcmul_.Scalar": lambda x, y, z: (x, y, z, -0.3),
+    "addcmul.ScalarList": lambda x, y, z: (x, y, z, one_number),
+    "addcdiv_.ScalarList": lambda x, y, z: (x, y, z, numbers),
+    "addcdiv_.Tensor": lambda x, y, z: (x, y, z, torch.tensor(one_number)),
+    "copy_.default": lambda x, y, z: (x, y),
+    "norm.Scalar": lambda x, y, z: (x,),
+}
+
+
+@pytest.mark.parametrize("kinds", [(torch.float32, torch.float32), (torch.bfloat16,) * 2, (torch.float32, torch.bfloat16)])
+@pytest.mark.parametrize("name", OF_LISTS)
+def test_functions_of_lists_have_the_bits_of_those_of_tensors(name: str, kinds: tuple[Any, Any]) -> None:
+    packet, _, which = name.partition(".")
+    overload = getattr(getattr(of_lists, f"_foreach_{packet}"), which)
+    given = [(a_list(0, kinds[0]), a_list(1, kinds[1]), a_list(2, kinds[0])) for _ in range(3)]
+    theirs, together, alone = (OF_LISTS[name](*lists) for lists in given)
+    try:
+        want = overload(*theirs) or theirs[0]
+    except RuntimeError:
+        pytest.skip("PyTorch does not take these elements")
+    with bt.reproducible() as mode:
+        got = overload(*together) or together[0]
+        single = mode._under_mode(of_each(overload), *alone) or alone[0]
+    torch.testing.assert_close(got, want, rtol=2e-2 if torch.bfloat16 in kinds else 1e-5, atol=1e-6)
+    assert all(torch.equal(a, b) for a, b in zip(got, single, strict=True))
+
+
+def test_a_tensor_that_is_in_a_list_twice() -> None:
+    x = torch.ones(3)
+    with bt.reproducible():
+        torch._foreach_add_([x, x], 1.0)
+    assert x.tolist() == [3.0, 3.0, 3.0]
+
+
 #: Of the core list, what neither a function nor a decomposition computes yet.
-MISSING = {"aten._embedding_bag.default"}
+MISSING: set[str] = set()
 
 
 def test_the_core_list_is_served() -> None:
@@ -230,3 +305,11 @@ def test_the_core_list_is_served() -> None:
     assert len(core) > 150
     assert set(SERVED)
     assert {str(o) for o in core if served(o) is None and composed(o) is None} == MISSING
+
+
+def test_a_question_to_a_library_is_passed_on() -> None:
+    library = torch.library.Library("questions_of_a_test", "DEF")
+    library.define("version() -> int")
+    library.impl("version", lambda: 7, "CompositeExplicitAutograd")
+    with bt.reproducible():
+        assert torch.ops.questions_of_a_test.version() == 7

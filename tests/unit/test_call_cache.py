@@ -55,6 +55,15 @@ def test_an_output_that_overlaps_is_refused_after_one_that_does_not(function: An
 
 
 @pytest.mark.parametrize("function", both("add"))
+def test_an_operand_that_is_written_by_another_name_is_kept(function: Any) -> None:
+    x = torch.arange(12.0)
+    for _ in range(3):
+        function(x, x, out=x.detach())
+    assert function.cached_calls
+    assert torch.equal(x, torch.arange(12.0) * 8)
+
+
+@pytest.mark.parametrize("function", both("add"))
 def test_an_output_that_may_not_be_written_is_refused(function: Any) -> None:
     out = np.zeros(12, np.float32)
     warmed(function, X, X, out=out)

@@ -2,6 +2,7 @@
 
 from baracuda.torch.aten import (
     attention,
+    bags,
     cells,
     convolution,
     creation,
@@ -30,6 +31,7 @@ from baracuda.torch.aten import (
 
 __all__ = [
     "attention",
+    "bags",
     "cells",
     "convolution",
     "creation",

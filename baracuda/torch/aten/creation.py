@@ -16,7 +16,10 @@ aten = torch.ops.aten
 def _filled(shape: Any, value: Any, dtype: Any, device: Any) -> Any:
     if dtype is None:
         dtype = torch.bool if isinstance(value, bool) else torch.int64 if isinstance(value, int) else torch.get_default_dtype()
-    return baracuda.full(tuple(shape), value, dtype, like=torch.empty((), device=device))
+    shape = tuple(shape)
+    if 0 in shape:
+        return torch.empty(shape, dtype=dtype, device=device)
+    return baracuda.full(shape, value, dtype, like=torch.empty((), device=device))
 
 
 @serves(aten.full.default)

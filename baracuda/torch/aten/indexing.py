@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import converted, number
+from baracuda.torch.aten.elements import converted, dense, number
 from baracuda.torch.registry import serves
 from baracuda.torch.write import write
 
@@ -50,7 +50,7 @@ def _along(function: Any) -> Any:
 def index_select(x: Any, dim: int, index: Any) -> Any:
     if x.ndim == 0:
         return baracuda.index_select(x[None], index.reshape(-1), 0).reshape(())
-    return baracuda.index_select(x, index, dim)
+    return baracuda.index_select(dense(x), index, dim)
 
 
 @serves(aten.gather.default)
@@ -122,6 +122,8 @@ def _alike(indices: list[Any]) -> list[Any]:
 
 @serves(aten.index_put.default, aten._unsafe_index_put.default)
 def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    if values.device != x.device:  # a number of the host's
+        values = baracuda.full(tuple(values.shape), number(values), values.dtype, like=x)
     return baracuda.index_put(x, _picked(x, indices), values, accumulate=accumulate)
 
 

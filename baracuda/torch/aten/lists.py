@@ -40,12 +40,14 @@ def alike(lists: list[Any]) -> bool:
     return len(elements) == 1 and next(iter(elements)).is_floating_point
 
 
-def _shared(x: Any, other: Any) -> Any:
-    """A tensor without axes, or a number, that goes with each item as it goes with the first; None where it does not."""
+def _shared(items: Any, other: Any) -> Any:
+    """A number, or a tensor without axes in the element of all items; None where it goes with each in a way of its own."""
     if not isinstance(other, torch.Tensor):
         return other
-    own, other = common(x, other) if other.ndim == 0 else (None, None)
-    return other if own is x else None
+    if other.ndim or (other.dtype != items[0].dtype and not all(x.ndim for x in items)):
+        return None
+    own, other = common(items[0], other)
+    return other if own is items[0] else None
 
 
 def _together(overload: Any, function: Any, name: str, in_place: bool) -> Callable[..., Any]:
@@ -61,7 +63,7 @@ def _together(overload: Any, function: Any, name: str, in_place: bool) -> Callab
         lists = [a for a in own if isinstance(a, (list, tuple)) and isinstance(a[0], torch.Tensor)] if args[0] else []
         if not lists or lists[0] is not args[0] or not alike(lists):
             return one_by_one(*args, **keywords)
-        numbers = [_shared(args[0][0], _one(a)) for a in own[len(lists) :]]
+        numbers = [_shared(args[0], _one(a)) for a in own[len(lists) :]]
         words = {n: _one(v) for n, v in words.items()}
         if any(v is None for v in (*numbers, *words.values())):
             return one_by_one(*args, **keywords)

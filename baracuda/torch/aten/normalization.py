@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import converted
+from baracuda.torch.aten.elements import converted, dense
 from baracuda.torch.registry import chooses, serves
 from baracuda.torch.write import write
 
@@ -16,12 +16,12 @@ aten = torch.ops.aten
 
 @serves(aten._softmax.default)
 def softmax(x: Any, dim: int, half_to_float: bool) -> Any:
-    return baracuda.softmax(converted(x, torch.float32) if half_to_float else x, dim)
+    return baracuda.softmax(dense(converted(x, torch.float32) if half_to_float else x), dim)
 
 
 @serves(aten._log_softmax.default)
 def log_softmax(x: Any, dim: int, half_to_float: bool) -> Any:
-    return baracuda.log_softmax(converted(x, torch.float32) if half_to_float else x, dim)
+    return baracuda.log_softmax(dense(converted(x, torch.float32) if half_to_float else x), dim)
 
 
 @serves(aten._safe_softmax.default)
@@ -47,7 +47,7 @@ def _last(shape: Any) -> Any:
 
 @serves(aten.native_layer_norm.default)
 def layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
-    return baracuda.layer_norm(x, weight, bias, axis=_last(shape), eps=eps, saved=True)
+    return baracuda.layer_norm(dense(x), weight, bias, axis=_last(shape), eps=eps, saved=True)
 
 
 def _masked(gradients: Any, names: tuple[str, ...], mask: Any, given: tuple[bool, ...]) -> list[Any]:
@@ -63,7 +63,7 @@ def _masked(gradients: Any, names: tuple[str, ...], mask: Any, given: tuple[bool
 @serves(aten.native_layer_norm_backward.default)
 def layer_norm_backward(dy: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, bias: Any, output_mask: Any) -> Any:
     def gradients(wrt: tuple[str, ...]) -> Any:
-        return baracuda.layer_norm_backward(dy, x, weight, bias, mean, rstd, axis=_last(shape), wrt=wrt)
+        return baracuda.layer_norm_backward(dense(dy), dense(x), weight, bias, mean, rstd, axis=_last(shape), wrt=wrt)
 
     return _masked(gradients, ("x", "weight", "bias"), output_mask, (True, weight is not None, bias is not None))
 

@@ -11,8 +11,14 @@ from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
 
+
+def _into(a: Any, b: Any) -> dict[str, Any]:
+    """Where a product of batches goes, which lies as PyTorch has it whatever a does."""
+    return {} if a.is_contiguous() else {"out": a.new_empty(a.shape[0], a.shape[1], b.shape[2])}
+
+
 serves(aten.mm.default)(lambda a, b: baracuda.mm(a, b))
-serves(aten.bmm.default)(lambda a, b: baracuda.bmm(a, b))
+serves(aten.bmm.default)(lambda a, b: baracuda.bmm(a, b, **_into(a, b)))
 serves(aten.mv.default)(lambda a, b: baracuda.mv(a, b))
 serves(aten.dot.default)(lambda a, b: baracuda.dot(a, b))
 

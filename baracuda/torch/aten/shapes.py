@@ -50,7 +50,17 @@ def cat(tensors: Any, dim: int = 0) -> Any:
         if t.dtype != element:
             element = promoted(element, t.dtype)
     joined = [t for t in tensors if t.ndim != 1 or t.numel()] or tensors[:1]  # an empty row joins anything
-    return baracuda.concat([converted(t, element) for t in joined], dim)
+    joined = [converted(t, element) for t in joined]
+    if all(t.is_contiguous() for t in joined) or _are_channels_last(joined):
+        return baracuda.concat(joined, dim)
+    shape = list(joined[0].shape)
+    shape[dim] = sum(t.shape[dim] for t in joined)
+    return baracuda.concat(joined, dim, out=joined[0].new_empty(shape))
+
+
+def _are_channels_last(tensors: Any) -> bool:
+    form = {4: torch.channels_last, 5: torch.channels_last_3d}.get(tensors[0].ndim)
+    return form is not None and all(t.is_contiguous(memory_format=form) for t in tensors)
 
 
 @serves(aten.stack.default)
