@@ -172,6 +172,25 @@ def test_depthwise(dtype: Any, device: str) -> None:
     same_bits(np.ascontiguousarray(y.transpose(0, 3, 1, 2)), want)
 
 
+@pytest.mark.parametrize(
+    ("channels", "size", "window", "stride", "dilation"), [(11, 7, 5, 1, 1), (24, 9, 3, 2, 1), (40, 34, 7, 1, 2)]
+)
+def test_single_channels_have_the_same_bits_however_they_lie(
+    channels: int, size: int, window: int, stride: int, dilation: int, device: str
+) -> None:
+    """On a CPU those whose pixels lie side by side are copied, where lines are short or windows large."""
+    x, weight, bias = drawn((2, channels, size, size + 1)), drawn((channels, 1, window, window)), drawn((channels,))
+    options: dict[str, Any] = {"stride": stride, "padding": 2, "dilation": dilation, "groups": channels}
+    (y,) = called(lambda *t: baracuda.conv2d(*t, **options), [x, weight, bias], device)
+    want = F.conv2d(*(torch.from_numpy(t).double() for t in (x, weight, bias)), stride, 2, dilation, channels)
+    np.testing.assert_allclose(y, want.numpy(), rtol=1e-4, atol=1e-4)
+    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    same_bits(called(lambda *t: baracuda.conv2d(*t, **options), [last, weight, bias], device)[0], y)
+    residual, out = drawn(y.shape), np.full(y.size + 1, np.nan, y.dtype)[1:].reshape(y.shape)  # which is not aligned
+    options |= {"residual": residual, "activation": "relu"}
+    same_bits(baracuda.conv2d(x, weight, bias, **options, out=out), baracuda.conv2d(last, weight, bias, **options))
+
+
 def test_time_batch_channels(device: str) -> None:
     tensors = [drawn(s) for s in ((7, 3, 4), (3, 4, 5), (5,))]
     check(

@@ -54,6 +54,16 @@ def test_an_output_that_overlaps_is_refused_after_one_that_does_not(function: An
     assert np.array_equal(memory[:12], X)
 
 
+@pytest.mark.parametrize("function", both("hypot"))
+def test_a_view_of_an_operand_as_the_output_is_kept(function: Any) -> None:
+    memory, other, before = np.arange(13, dtype=np.float32), np.full(13, 2, np.float32), function.cached_calls
+    for _ in range(3):
+        want = function.__wrapped__(memory.copy(), other)
+        function(memory, other, out=memory[:])
+        assert np.array_equal(memory, want)
+    assert function.cached_calls == before + 1
+
+
 @pytest.mark.parametrize("function", both("add"))
 def test_an_operand_that_is_written_by_another_name_is_kept(function: Any) -> None:
     x = torch.arange(12.0)

@@ -10,6 +10,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import Executable, Layout
 from baracuda.core.sku import MathPrecision
 from baracuda.lowering.convolution.problem import ConvolutionProblem
+from baracuda.lowering.convolution.turned import takes, turned
 from baracuda.lowering.executables import EmptyExecutable, executable, given_parameters, picker
 from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.matmul.implementation import guarantee_of
@@ -43,4 +44,10 @@ class ConvolutionImplementation(GeneratedImplementation):
         params = given_parameters(problem.epilogue.params, self.parameters)
         pick = None if len(present) == len(layout) else picker(present)
         operands = len(problem.tensors)
+        if self.way == 0 and takes(problem, self.device):
+
+            def main_of(p: ConvolutionProblem) -> Executable | None:
+                return executable(self.device, p, params, operands, compiled_only=compiled_only)
+
+            return turned(problem, self.device, pick, main_of, compiled_only)
         return executable(self.device, problem, params, operands, way=self.way, pick=pick, compiled_only=compiled_only)

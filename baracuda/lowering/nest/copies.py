@@ -18,15 +18,16 @@ def copier(
     source: OperandLayout,
     target: tuple[int, ...],
     *,
+    alignment: int = 64,
     compiled_only: bool = False,
 ) -> Executable | None:
-    """Copies a tensor, given two addresses, to one with the strides `target`; None where it would have to be compiled and
-    `compiled_only` is set."""
+    """Copies a tensor, given two addresses, to one with the strides `target` and this alignment; None where it would have to be
+    compiled and `compiled_only` is set."""
     strides = source.strides
     if kind.category is Category.COMPLEX:  # two numbers along one more axis
         kind = ElementKind.F32 if kind is ElementKind.C64 else ElementKind.F64
         shape, strides, target = (*shape, 2), (*(2 * s for s in strides), 1), (*(2 * s for s in target), 1)
-    operands = (Operand(kind, strides, source.alignment, source.general), Operand(kind, target, 64))
+    operands = (Operand(kind, strides, source.alignment, source.general), Operand(kind, target, alignment))
     ports = Port("from", kind), Port("to", kind)
     graph = Graph(ports[:1], ((ports[1], input_("from", kind)),))
     nest = normalise(Problem(graph, shape, (False,) * len(shape), operands))
