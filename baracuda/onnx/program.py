@@ -166,7 +166,6 @@ def _serve(node: Node, library: functions.Library) -> tuple[Callable[..., Any], 
     """What computes a node, and whether it reads values around it."""
     if local := library.local(node):
         return local, False
-    registry.check_version(node)
     if entry := registry.find(node.domain, node.operator, node.version):
         graphs = {k: a for k, a in node.attributes.items() if isinstance(a, Subgraph)}
         call = beside(entry.bind(node, library.draws), entry.hosted.__contains__, library.device)

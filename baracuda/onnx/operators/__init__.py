@@ -11,6 +11,7 @@ from baracuda.onnx.operators import (  # noqa: F401
     indexing,
     losses,
     normalization,
+    older,
     products,
     quantization,
     recurrent,
