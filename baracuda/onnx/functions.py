@@ -18,6 +18,8 @@ from baracuda.onnx.operators import registry
 from baracuda.onnx.operators.registry import Draws
 
 _DEEPEST = 32
+#: Nodes of all calls of functions: each call has its own.
+_MOST_NODES = 1 << 16
 
 
 class Library:
@@ -31,18 +33,21 @@ class Library:
         device: Device | None = None,
         depth: int = 0,
         seed: int | Draws = 0,
+        nodes: list[int] | None = None,
     ) -> None:
         self._local = {("" if f.domain == "ai.onnx" else f.domain, f.name, f.overload): f for f in local}
         self._folder = folder
         self._opsets = opsets
         self._depth = depth
+        self._nodes = nodes or [0]
         self.device = device
         self.draws = Draws(seed, device) if isinstance(seed, int) else seed
 
     def _within(self) -> Library:
         if self._depth >= _DEEPEST:
             raise InvalidProblemError(f"functions call one another more than {_DEEPEST} deep")
-        return Library(tuple(self._local.values()), self._opsets, self._folder, self.device, self._depth + 1, self.draws)
+        local, deeper = tuple(self._local.values()), self._depth + 1
+        return Library(local, self._opsets, self._folder, self.device, deeper, self.draws, self._nodes)
 
     def local(self, node: Node) -> Callable[..., Any] | None:
         """The model's own function of that name; None where it has none."""
@@ -105,6 +110,9 @@ class Library:
         if schema is not None and node.domain:
             opsets[""] = max(opsets[""], self._opsets.get("", 1))
         absent = {*function.input[len(node.inputs) :], *(p for p, n in zip(function.input, node.inputs, strict=False) if not n)}
+        self._nodes[0] += len(function.node)
+        if self._nodes[0] > _MOST_NODES:
+            raise InvalidProblemError(f"{node}: functions have more than {_MOST_NODES} nodes where they are called")
         protos = [_with_attributes(n, given, absent) for n in function.node]
         nodes = tuple(graph.read_node(n, opsets, self._folder) for n in protos)
         outputs = tuple(f if n else "" for f, n in zip(function.output, node.outputs, strict=False))

@@ -108,8 +108,12 @@ def _sparse(proto: onnx.SparseTensorProto, folder: Path | None) -> Any:
     if any(n < 0 for n in shape) or int(np.prod(shape, dtype=object)) > 2**28:
         raise InvalidProblemError(f"sparse tensor {proto.values.name!r}: shape {shape}; expected at most {2**28} elements")
     dense = np.zeros(shape, values.dtype)
-    flat = places if places.ndim == 1 else np.ravel_multi_index(tuple(places.T), shape)
-    if len(flat) != len(values) or (len(flat) and not 0 <= int(flat.min()) <= int(flat.max()) < dense.size):
+    try:
+        flat = places if places.ndim == 1 else np.ravel_multi_index(tuple(places.T), shape)
+        fits = len(flat) == len(values) and (not len(flat) or 0 <= int(flat.min()) <= int(flat.max()) < dense.size)
+    except (ValueError, TypeError):
+        fits = False
+    if not fits:
         raise InvalidProblemError(
             f"sparse tensor {proto.values.name!r}: indices do not fit {len(values)} values of shape {shape}"
         )

@@ -24,7 +24,9 @@ _LARGEST_FOLDED = 1 << 31
 #: What makes much of little: folded only where the inputs say how much, and else where the graph runs.
 _GROWING = {"Tile", "Range", "Pad", "Resize", "Upsample", "OneHot", "EyeLike", "CenterCropPad", "Einsum", "MatMul", "Gemm",
             "Col2Im", "AffineGrid", "MaxUnpool", "ConvTranspose", "GridSample", "RoiAlign", "HannWindow", "HammingWindow",
-            "BlackmanWindow", "MelWeightMatrix", "DFT", "STFT"}  # fmt: skip
+            "BlackmanWindow", "MelWeightMatrix", "DFT", "STFT", "Conv", "ConvInteger", "QLinearConv", "DeformConv", "MaxPool",
+            "AveragePool", "LpPool", "MaxRoiPool", "MatMulInteger", "QLinearMatMul", "GatherND", "RNN", "GRU",
+            "LSTM"}  # fmt: skip
 _NOT_FOLDED = {"If", "Loop", "Scan", "RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike", "Bernoulli",
                "Multinomial", "Dropout"}  # fmt: skip
 
@@ -132,12 +134,13 @@ def _size_asked(node: Node, constants: Mapping[str, Any]) -> int | None:
         return 16 * math.prod(max(int(n), 1) for n in np.asarray(given[-1]).reshape(-1))
     if node.operator in _GROWING or node.domain:
         return None
-    largest = max((math.prod(x.shape) for x in given), default=1)
-    shapes = [x.shape for x in given]
+    whole = sum(math.prod(x.shape) for x in given)
+    if node.operator == "Gather" and len(given) == 2:
+        return 16 * math.prod(given[1].shape) * max(whole // max(min(given[0].shape, default=1), 1), 1)
     try:
-        return 16 * max(largest, math.prod(np.broadcast_shapes(*shapes)))
+        return 16 * max(whole, math.prod(np.broadcast_shapes(*(x.shape for x in given))), 1)
     except ValueError:
-        return 16 * largest * max(len(given), 1)
+        return 16 * whole
 
 
 def _hosted(node: Node) -> Callable[[int], bool]:
@@ -164,7 +167,6 @@ def _serve(node: Node, library: functions.Library) -> tuple[Callable[..., Any], 
     """What computes a node, and whether it reads values around it."""
     if local := library.local(node):
         return local, False
-    registry.check_version(node)
     if entry := registry.find(node.domain, node.operator, node.version):
         graphs = {k: a for k, a in node.attributes.items() if isinstance(a, Subgraph)}
         call = beside(entry.bind(node, library.draws), entry.hosted.__contains__, library.device)

@@ -2,6 +2,7 @@
 
 from baracuda.onnx.operators import (  # noqa: F401
     activations,
+    contributed,
     control,
     creation,
     elements,
@@ -10,6 +11,7 @@ from baracuda.onnx.operators import (  # noqa: F401
     indexing,
     losses,
     normalization,
+    older,
     products,
     quantization,
     recurrent,

@@ -29,18 +29,18 @@ for _name, _function in {
     "GreaterOrEqual": baracuda.ge, "BitwiseAnd": baracuda.bitwise_and, "BitwiseOr": baracuda.bitwise_or,
     "BitwiseXor": baracuda.bitwise_xor, "PRelu": baracuda.prelu,
 }.items():  # fmt: skip
-    registry.add(_name, _function, inputs=2)
+    registry.add(_name, _function, since=7, inputs=2)
 
 registry.add("Where", baracuda.where, since=9, inputs=3)
 
 
-@operator("Div")
+@operator("Div", since=7)
 def div(a: Tensor, b: Tensor) -> Tensor:
     """a / b; of integers towards zero."""
     return baracuda.div(a, b, rounding_mode="trunc") if np.dtype(a.dtype).kind in "iu" else baracuda.div(a, b)
 
 
-@operator("Pow")
+@operator("Pow", since=7)
 def power(a: Tensor, b: Tensor) -> Tensor:
     """a ** b in a's element."""
     if a.dtype == b.dtype:
@@ -99,7 +99,7 @@ def isinf(x: Tensor, *, detect_negative: bool = True, detect_positive: bool = Tr
     return baracuda.zeros_like(x, np.dtype(bool))
 
 
-@operator("Clip", since=6)
+@operator("Clip")
 def clip_by_attributes(
     x: Tensor, *, min: float = float(np.finfo(np.float32).min), max: float = float(np.finfo(np.float32).max)
 ) -> Tensor:

@@ -39,7 +39,7 @@ def batch_norm(
     return y, moved(mean, own_mean), moved(var, own_var)
 
 
-@operator("InstanceNormalization", since=6)
+@operator("InstanceNormalization")
 def instance_norm(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5) -> Tensor:
     """`baracuda.instance_norm`."""
     return baracuda.instance_norm(x, scale, bias, eps=epsilon)

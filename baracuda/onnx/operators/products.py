@@ -22,7 +22,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return baracuda.matmul(a, b)
 
 
-@operator("Gemm")
+@operator("Gemm", since=7)
 def gemm(
     a: Tensor, b: Tensor, c: Tensor = None, *, alpha: float = 1.0, beta: float = 1.0, transA: bool = False, transB: bool = False
 ) -> Tensor:
