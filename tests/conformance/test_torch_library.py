@@ -28,7 +28,7 @@ from tests.conformance.library_calls import (
 OPS = torch.ops.baracuda
 CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
 #: Without --full one of so many operators is checked.
-SHARE = 48
+SHARE = 64
 _FLOAT8 = (torch.float8_e4m3fn, torch.float8_e5m2)
 
 
@@ -317,6 +317,64 @@ def test_vmap() -> None:
         torch.vmap(lambda a: OPS.sort.return_indices(a, axis=0))(x)[1], OPS.sort(x, axis=1, return_indices=True)[1]
     )
     assert torch.equal(torch.vmap(lambda a, b: OPS.concat([a, b]), (0, None))(x, w), torch.cat([x, w.expand(4, 5, 5)], 1))
+
+
+def test_vmap_gives_what_a_loop_gives(full: bool, samples: dict[str, list[Any]]) -> None:
+    """Each operator under `torch.vmap`, two members, against a call for each of them, in all bits."""
+    different = []
+    for name in list(register.names())[5 :: 1 if full else 2 * SHARE]:
+        if name in schemas.WRITES or name.startswith("empty"):
+            continue
+        for call in calls(name, 1, samples, gradients_too=False) if name in samples else []:
+            members = [_scaled(call.arguments, factor) for factor in (1, 0.5)]
+            expected = [_flat(call.operator(*m, **call.keywords)) for m in members]
+            if len({tuple(t.shape for t in e) for e in expected}) > 1:
+                continue  # extents that follow from values
+            dims = tuple(_dims(a) for a in call.arguments)
+            if 0 not in (d for a in dims for d in (a if isinstance(a, list) else [a])):
+                continue
+            stacked = [_stacked(*both) for both in zip(*members, strict=True)]
+            found = _flat(torch.vmap(lambda *a, c=call: c.operator(*a, **c.keywords), in_dims=dims)(*stacked))
+            together = [torch.stack(list(ts)) for ts in zip(*expected, strict=True)]
+            if not all(_same_bits(a, b) for a, b in zip(found, together, strict=True)):
+                different.append(name)
+    assert not different
+
+
+def _flat(results: Any) -> list[torch.Tensor]:
+    return [results] if isinstance(results, torch.Tensor) else list(results)
+
+
+def _scaled(arguments: Any, factor: float) -> list[Any]:
+    """Arguments with other values, of floats."""
+    return [
+        [_scaled([t], factor)[0] for t in a]
+        if isinstance(a, list)
+        else a * factor
+        if isinstance(a, torch.Tensor) and a.is_floating_point() and a.itemsize > 1
+        else a
+        for a in arguments
+    ]
+
+
+def _dims(argument: Any) -> Any:
+    if isinstance(argument, list):
+        return [_dims(a) for a in argument] if any(isinstance(a, torch.Tensor) for a in argument) else None
+    return 0 if isinstance(argument, torch.Tensor) and argument.is_floating_point() and argument.itemsize > 1 else None
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    if isinstance(first, list):
+        return [_stacked(a, b) for a, b in zip(first, second, strict=True)]
+    return torch.stack([first, second]) if _dims(first) == 0 else first
+
+
+def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.itemsize == 1:
+        return torch.equal(a.view(torch.uint8), b.view(torch.uint8))
+    return torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
 
 
 def test_functional_transforms() -> None:

@@ -23,6 +23,7 @@ from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function, describe_bound
 from baracuda.frontends.product_function import MatmulBackward, MatmulFunction
 from baracuda.torch.library import functions
+from baracuda.torch.library.gradients import is_inexact
 
 #: A stand-in for an extent that nothing is known of.
 _UNKNOWN = 61
@@ -47,11 +48,6 @@ def at_hand(n: Any) -> int:
     return int(n.node.hint) if n.node.has_hint() else _UNKNOWN
 
 
-def is_whole(tensor: torch.Tensor) -> bool:
-    """Whether a tensor can have no gradient."""
-    return not (tensor.is_floating_point() or tensor.is_complex())
-
-
 def extents_of_results(name: str, taken: Mapping[str, Any], values: Mapping[str, Any], count: int) -> list[Extents] | None:
     """The extents of a function's results, given its arguments at hand, and PyTorch's by name; None where they are not known."""
     public = functions.function(name)
@@ -66,7 +62,7 @@ def extents_of_results(name: str, taken: Mapping[str, Any], values: Mapping[str,
         return _of_product(public, taken, shapes, count)
     elif name.endswith("_backward"):
         known = {p.name for p in functions.parameters(name.removesuffix("_backward"))}
-        floats = [n for n, v in values.items() if isinstance(v, torch.Tensor) and n in known and not is_whole(v)]
+        floats = [n for n, v in values.items() if isinstance(v, torch.Tensor) and n in known and is_inexact(v)]
         names = list(taken.get("wrt") or floats)[:count]
     else:
         return None
