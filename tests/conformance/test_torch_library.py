@@ -250,6 +250,19 @@ def test_compiled(block: Block, backend: str) -> None:
         assert all(map(torch.equal, *slopes))
 
 
+def test_compiled_with_the_library_s_backend(block: Block) -> None:
+    from baracuda.torch.compiled.backend import baracuda_backend
+
+    torch._dynamo.reset()
+    x = torch.randn(2, 3, 8)
+    with bt.reproducible():
+        expected = block(x)
+        slopes = torch.autograd.grad(expected.square().sum(), block.parameters())
+    found = torch.compile(block, backend=baracuda_backend, fullgraph=True)(x)
+    assert torch.equal(expected, found)
+    assert all(map(torch.equal, slopes, torch.autograd.grad(found.square().sum(), block.parameters())))
+
+
 def test_one_program_for_all_sizes() -> None:
     torch._dynamo.reset()
     counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
