@@ -61,12 +61,16 @@ def checked(call: OperatorCall, check: str) -> str:
 def _same_but_for_nan(call: OperatorCall) -> bool:
     """Whether a compiled call gives what an eager one does, NaN included, which PyTorch's check takes for different."""
     torch._dynamo.reset()
-    results = [call.operator(*call.arguments, **call.keywords)]
     compiled = torch.compile(lambda *a: call.operator(*a, **call.keywords), backend="aot_eager", dynamic=True)
-    results.append(compiled(*call.arguments))
-    flat = [[r] if isinstance(r, torch.Tensor) else list(r) for r in results]
-    nan = any(bool(t.isnan().any()) for t in flat[0])
-    return nan and all(torch.allclose(a, b, rtol=0, atol=0, equal_nan=True) for a, b in zip(*flat, strict=True))
+    found = []
+    for function in (lambda *a: call.operator(*a, **call.keywords), compiled):
+        results = _flat(function(*call.arguments))
+        leaves = [t for t in call.tensors() if t.requires_grad]
+        outputs = [r.sum() for r in results if r.requires_grad]
+        slopes = torch.autograd.grad(outputs, leaves, allow_unused=True) if outputs else ()
+        found.append([*results, *(s for s in slopes if s is not None)])
+    nan = any(bool(t.isnan().any()) for t in found[0])
+    return nan and all(torch.allclose(a, b, rtol=0, atol=0, equal_nan=True) for a, b in zip(*found, strict=True))
 
 
 def outcomes(name: str, most: int, samples: dict[str, list[Any]]) -> dict[str, str]:
@@ -276,6 +280,25 @@ def test_one_program_for_all_sizes() -> None:
         x = torch.randn(n, 6)
         assert torch.equal(compiled(x, w), program(x, w))
         assert torch.equal(*(torch.autograd.grad(f(x, w).sum(), w)[0] for f in (compiled, program)))
+    assert counter.frame_count == 1
+
+
+def test_one_network_for_all_batches() -> None:
+    torch._dynamo.reset()
+    counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
+    weight, scale = torch.randn(6, 3, 3, 3, requires_grad=True), torch.ones(6)
+
+    def network(x: torch.Tensor) -> torch.Tensor:
+        y = OPS.max_pool2d(OPS.silu(OPS.group_norm(OPS.conv2d(x, weight, padding=1), scale, scale, num_groups=3)), 2)
+        q, k, v = OPS.split(OPS.concat([y, y, y], axis=1), 6, axis=1)
+        return OPS.mean(OPS.scaled_dot_product_attention(q, k, v), axis=[1, 2, 3])
+
+    compiled = torch.compile(network, backend=counter, fullgraph=True)
+    for n in (3, 5, 6):
+        x = torch.randn(n, 3, 8, 8)
+        torch._dynamo.mark_dynamic(x, 0)
+        assert torch.equal(compiled(x), network(x))
+        assert torch.equal(*(torch.autograd.grad(f(x).sum(), weight)[0] for f in (compiled, network)))
     assert counter.frame_count == 1
 
 
