@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from baracuda.torch.library.kernel import COMPUTES
 from baracuda.torch.registry import PASSES, SERVED, TAKES_OUT, WRITES, Serve
 from baracuda.torch.write import plain, write, write_out
 
@@ -15,6 +16,9 @@ aten = torch.ops.aten
 
 def served(overload: Any) -> Serve | None:
     """What computes an overload by functions of ours, or passes it on; None where nothing is declared."""
+    if overload.namespace == "baracuda":
+        name = overload._overloadname
+        return COMPUTES[overload._opname, "" if name == "default" else name]  # type: ignore[no-any-return]
     view = overload.is_view or torch.Tag.inplace_view in overload.tags
     if view or overload in PASSES or overload.namespace == "profiler" or not _has_tensors(overload):
         return overload  # type: ignore[no-any-return]

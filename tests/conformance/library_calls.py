@@ -108,8 +108,21 @@ def operator_call(call: Call, *, device: str = "cpu", gradients_too: bool = True
                         t.requires_grad_()
         if functions.creates(call.name):
             taken["device"] = torch.device(device)
-        return _arranged(overload, taken)
+        made = _arranged(overload, taken)
+        if given is as_tensors and not _is_taken(made):
+            continue
+        return made
     raise NotExpressedError("; ".join(reasons))
+
+
+def _is_taken(call: OperatorCall) -> bool:
+    """Whether an operator takes tensors where its function took numbers."""
+    try:
+        with torch.no_grad():
+            call.operator(*call.arguments, **call.keywords)
+    except Error:
+        return False
+    return True
 
 
 def _as_array(value: Any) -> Any:

@@ -28,7 +28,7 @@ from tests.conformance.library_calls import (
 OPS = torch.ops.baracuda
 CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
 #: Without --full one of so many operators is checked.
-SHARE = 48
+SHARE = 64
 _FLOAT8 = (torch.float8_e4m3fn, torch.float8_e5m2)
 
 
@@ -61,12 +61,16 @@ def checked(call: OperatorCall, check: str) -> str:
 def _same_but_for_nan(call: OperatorCall) -> bool:
     """Whether a compiled call gives what an eager one does, NaN included, which PyTorch's check takes for different."""
     torch._dynamo.reset()
-    results = [call.operator(*call.arguments, **call.keywords)]
     compiled = torch.compile(lambda *a: call.operator(*a, **call.keywords), backend="aot_eager", dynamic=True)
-    results.append(compiled(*call.arguments))
-    flat = [[r] if isinstance(r, torch.Tensor) else list(r) for r in results]
-    nan = any(bool(t.isnan().any()) for t in flat[0])
-    return nan and all(torch.allclose(a, b, rtol=0, atol=0, equal_nan=True) for a, b in zip(*flat, strict=True))
+    found = []
+    for function in (lambda *a: call.operator(*a, **call.keywords), compiled):
+        results = _flat(function(*call.arguments))
+        leaves = [t for t in call.tensors() if t.requires_grad]
+        outputs = [r.sum() for r in results if r.requires_grad]
+        slopes = torch.autograd.grad(outputs, leaves, allow_unused=True) if outputs else ()
+        found.append([*results, *(s for s in slopes if s is not None)])
+    nan = any(bool(t.isnan().any()) for t in found[0])
+    return nan and all(torch.allclose(a, b, rtol=0, atol=0, equal_nan=True) for a, b in zip(*found, strict=True))
 
 
 def outcomes(name: str, most: int, samples: dict[str, list[Any]]) -> dict[str, str]:
@@ -250,6 +254,19 @@ def test_compiled(block: Block, backend: str) -> None:
         assert all(map(torch.equal, *slopes))
 
 
+def test_compiled_with_the_library_s_backend(block: Block) -> None:
+    from baracuda.torch.compiled.backend import baracuda_backend
+
+    torch._dynamo.reset()
+    x = torch.randn(2, 3, 8)
+    with bt.reproducible():
+        expected = block(x)
+        slopes = torch.autograd.grad(expected.square().sum(), block.parameters())
+    found = torch.compile(block, backend=baracuda_backend, fullgraph=True)(x)
+    assert torch.equal(expected, found)
+    assert all(map(torch.equal, slopes, torch.autograd.grad(found.square().sum(), block.parameters())))
+
+
 def test_one_program_for_all_sizes() -> None:
     torch._dynamo.reset()
     counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
@@ -263,6 +280,25 @@ def test_one_program_for_all_sizes() -> None:
         x = torch.randn(n, 6)
         assert torch.equal(compiled(x, w), program(x, w))
         assert torch.equal(*(torch.autograd.grad(f(x, w).sum(), w)[0] for f in (compiled, program)))
+    assert counter.frame_count == 1
+
+
+def test_one_network_for_all_batches() -> None:
+    torch._dynamo.reset()
+    counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
+    weight, scale = torch.randn(6, 3, 3, 3, requires_grad=True), torch.ones(6)
+
+    def network(x: torch.Tensor) -> torch.Tensor:
+        y = OPS.max_pool2d(OPS.silu(OPS.group_norm(OPS.conv2d(x, weight, padding=1), scale, scale, num_groups=3)), 2)
+        q, k, v = OPS.split(OPS.concat([y, y, y], axis=1), 6, axis=1)
+        return OPS.mean(OPS.scaled_dot_product_attention(q, k, v), axis=[1, 2, 3])
+
+    compiled = torch.compile(network, backend=counter, fullgraph=True)
+    for n in (3, 5, 6):
+        x = torch.randn(n, 3, 8, 8)
+        torch._dynamo.mark_dynamic(x, 0)
+        assert torch.equal(compiled(x), network(x))
+        assert torch.equal(*(torch.autograd.grad(f(x).sum(), weight)[0] for f in (compiled, network)))
     assert counter.frame_count == 1
 
 
@@ -317,6 +353,64 @@ def test_vmap() -> None:
         torch.vmap(lambda a: OPS.sort.return_indices(a, axis=0))(x)[1], OPS.sort(x, axis=1, return_indices=True)[1]
     )
     assert torch.equal(torch.vmap(lambda a, b: OPS.concat([a, b]), (0, None))(x, w), torch.cat([x, w.expand(4, 5, 5)], 1))
+
+
+def test_vmap_gives_what_a_loop_gives(full: bool, samples: dict[str, list[Any]]) -> None:
+    """Each operator under `torch.vmap`, two members, against a call for each of them, in all bits."""
+    different = []
+    for name in list(register.names())[5 :: 1 if full else 2 * SHARE]:
+        if name in schemas.WRITES or name.startswith("empty"):
+            continue
+        for call in calls(name, 1, samples, gradients_too=False) if name in samples else []:
+            members = [_scaled(call.arguments, factor) for factor in (1, 0.5)]
+            expected = [_flat(call.operator(*m, **call.keywords)) for m in members]
+            if len({tuple(t.shape for t in e) for e in expected}) > 1:
+                continue  # extents that follow from values
+            dims = tuple(_dims(a) for a in call.arguments)
+            if 0 not in (d for a in dims for d in (a if isinstance(a, list) else [a])):
+                continue
+            stacked = [_stacked(*both) for both in zip(*members, strict=True)]
+            found = _flat(torch.vmap(lambda *a, c=call: c.operator(*a, **c.keywords), in_dims=dims)(*stacked))
+            together = [torch.stack(list(ts)) for ts in zip(*expected, strict=True)]
+            if not all(_same_bits(a, b) for a, b in zip(found, together, strict=True)):
+                different.append(name)
+    assert not different
+
+
+def _flat(results: Any) -> list[torch.Tensor]:
+    return [results] if isinstance(results, torch.Tensor) else list(results)
+
+
+def _scaled(arguments: Any, factor: float) -> list[Any]:
+    """Arguments with other values, of floats."""
+    return [
+        [_scaled([t], factor)[0] for t in a]
+        if isinstance(a, list)
+        else a * factor
+        if isinstance(a, torch.Tensor) and a.is_floating_point() and a.itemsize > 1
+        else a
+        for a in arguments
+    ]
+
+
+def _dims(argument: Any) -> Any:
+    if isinstance(argument, list):
+        return [_dims(a) for a in argument] if any(isinstance(a, torch.Tensor) for a in argument) else None
+    return 0 if isinstance(argument, torch.Tensor) and argument.is_floating_point() and argument.itemsize > 1 else None
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    if isinstance(first, list):
+        return [_stacked(a, b) for a, b in zip(first, second, strict=True)]
+    return torch.stack([first, second]) if _dims(first) == 0 else first
+
+
+def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.itemsize == 1:
+        return torch.equal(a.view(torch.uint8), b.view(torch.uint8))
+    return torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
 
 
 def test_functional_transforms() -> None:

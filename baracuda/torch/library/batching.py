@@ -16,11 +16,14 @@ from baracuda.frontends.backward import Backward
 from baracuda.frontends.function import Function, describe_bound
 from baracuda.torch.library import functions
 from baracuda.torch.library.fake import described_like
+from baracuda.torch.library.gradients import handle, is_inexact
 from baracuda.torch.library.schemas import Overload
 from baracuda.torch.library.symbolic import at_hand
 
 #: Products whose leading axes are batches, with how many axes their tensors have at least.
 _PRODUCTS = {"matmul": 2, "linear": 0}
+#: Ops for which the first axis is one of its own: reduction="batchmean" divides by its extent.
+_FIRST_AXIS = frozenset(["kl_div"])
 
 
 def batched(overload: Overload) -> Any:
@@ -38,13 +41,9 @@ def batched(overload: Overload) -> Any:
     return rule
 
 
-def _handle(overload: Overload) -> Any:
-    return getattr(getattr(torch.ops.baracuda, overload.function), overload.name or "default")
-
-
 def _one_by_one(overload: Overload, size: int, in_dims: Sequence[Any], arguments: Sequence[Any], keywords: Any) -> Any:
     """A call for each member."""
-    operator = _handle(overload)
+    operator = handle(overload.function, overload.name)
     made = [operator(*(_member(a, d, i) for a, d in zip(arguments, in_dims, strict=True)), **keywords) for i in range(size)]
     if isinstance(made[0], torch.Tensor):
         return torch.stack(made)
@@ -65,7 +64,18 @@ def _rule(overload: Overload) -> Any:
     if not isinstance(public, (Function, Backward)):
         return None
     op = public.op
-    if op.places or op.space or op.bounds or op.vectors or op.crosswise or op.unread or (op.rows and not op.axis_option):
+    if op.name in _FIRST_AXIS:
+        return None
+    if (
+        op.check
+        or op.places
+        or op.space
+        or op.bounds
+        or op.vectors
+        or op.crosswise
+        or op.unread
+        or (op.rows and not op.axis_option)
+    ):
         return None
     return lambda *call: _elements(overload, public, *call)
 
@@ -99,11 +109,11 @@ def _elements(overload: Overload, public: Any, size: int, in_dims: Sequence[Any]
     values |= {n: _in_front(t, d, size, rank, backward) for n, (t, d) in tensors.items()}
     if not backward and op.rows and not _leads(op, public, overload, values, size):
         return None
-    results = _handle(overload)(**values)
+    results = handle(overload.function, overload.name)(**values)
     if not backward:
         return results
     wanted = values.get("wrt") or [
-        n for n in op.signature.tensors if n in tensors and n not in op.constants and _has_slope(values[n])
+        n for n in op.signature.tensors if n in tensors and n not in op.constants and is_inexact(values[n])
     ]
     if len(wanted) != len(results):
         return None
@@ -115,12 +125,8 @@ def _leads(op: Any, public: Function, overload: Overload, values: dict[str, Any]
     given = {n: described_like(v, at_hand) for n, v in values.items() if v is not None}
     _, taken = overload.call((), given)
     descriptor, _, _ = describe_bound(op, public.binding((), taken))
-    return all(bool(axes) and axes[0] == 0 and bool(shape[0] == size) for shape, _, axes in descriptor.results.values())
-
-
-def _has_slope(tensor: torch.Tensor) -> bool:
-    found: bool = tensor.is_floating_point() or tensor.is_complex()
-    return found
+    leads: bool = all(bool(axes) and axes[0] == 0 and shape[0] == size for shape, _, axes in descriptor.results.values())
+    return leads
 
 
 def _product(overload: Overload, size: int, in_dims: Sequence[Any], arguments: Sequence[Any], keywords: Any) -> Any:
@@ -136,4 +142,4 @@ def _product(overload: Overload, size: int, in_dims: Sequence[Any], arguments: S
     made = [
         _in_front(a, d, size, rank, False) if isinstance(a, torch.Tensor) else a for a, d in zip(arguments, in_dims, strict=True)
     ]
-    return _handle(overload)(*made, **keywords)
+    return handle(overload.function, overload.name)(*made, **keywords)

@@ -7,7 +7,6 @@ compiler believes of a call and what the call does cannot differ.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import FunctionType
 from typing import Any
 
 import torch
@@ -20,7 +19,7 @@ from baracuda.frontends.arrays import torch_dtype
 from baracuda.torch.library import functions
 from baracuda.torch.library.dynamic import DYNAMIC
 from baracuda.torch.library.schemas import Overload
-from baracuda.torch.library.symbolic import at_hand, extents_of_results, is_symbolic, strides_of
+from baracuda.torch.library.symbolic import at_hand, extents_of_results, is_known, is_symbolic, strides_of
 
 _CPU = Device.cpu()
 
@@ -93,7 +92,7 @@ def fake(overload: Overload) -> Any:
 
     def _of_any_size(values: Mapping[str, Any]) -> list[torch.Tensor] | None:
         """The results in terms of the arguments' extents, where these are known."""
-        if isinstance(public, FunctionType) and not overload.function.endswith("_backward"):
+        if not is_known(overload.function):
             return None
         given = {n: described_like(numbers(v), at_hand) for n, v in values.items() if v is not None or n in needed}
         listed, taken = overload.call((), given)
@@ -101,14 +100,15 @@ def fake(overload: Overload) -> Any:
             results = flat(public(*listed, **taken))
         except NoValuesError:
             return None
-        extents = extents_of_results(overload.function, taken, values, len(results))
+        extents = extents_of_results(overload.function, taken, values, [tuple(r.shape) for r in results])
         if extents is None or len(extents) != len(results):
             return None
-        made = []
+        made, inputs = [], {id(getattr(t, "owner", None)) for t in flat(list(given.values()))}
         for result, wanted in zip(results, extents, strict=True):
             if tuple(map(at_hand, wanted)) != tuple(result.shape):
                 return None
-            strides = strides_of(wanted, result.shape, result.strides)
+            copied = id(result.owner) in inputs
+            strides = strides_of(wanted, result.shape, contiguous_strides(result.shape) if copied else result.strides)
             if strides is None:
                 return None
             dtype = torch_dtype(torch, result.kind)

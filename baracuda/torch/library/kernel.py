@@ -11,6 +11,9 @@ from baracuda.torch.library import functions
 from baracuda.torch.library.fake import flat, handed
 from baracuda.torch.library.schemas import Overload
 
+#: What computes each operator that is registered, by its name and that of its overload.
+COMPUTES: dict[tuple[str, str], Any] = {}
+
 
 def kernel(overload: Overload) -> Any:
     """The function that computes an overload on CPU and CUDA."""
@@ -33,6 +36,7 @@ def kernel(overload: Overload) -> Any:
             return results
         return handed(overload, flat(results))
 
+    COMPUTES[overload.function, overload.name] = compute
     return compute
 
 

@@ -6,7 +6,7 @@ A parameter is called as it is in the library, and stands where it does. Beside 
 of everything else, a function has an overload
 
 - for each tensor that a number may stand for, called as this, and one where all but the first are numbers;
-- for each further type of a parameter, called as this: `padding="same"`;
+- for each further type of a parameter, called as this: `padding="same"`; for a list of tensors in the place of one with `_list`;
 - for an option that changes how many results there are, called as this: `saved=True`.
 
 The gradients of `NAME_backward` are a list: those that `wrt` names, in its order. So are results whose number depends on other
@@ -151,7 +151,9 @@ def overloads(name: str) -> tuple[Overload, ...]:
             flag = Argument(option, "bool", "True", True)
             every.append(Overload(name, option, _ordered([*plain.values(), flag]), count, ((option, True),)))
     for n, found in choices.items():
-        every += [Overload(name, n, _ordered((plain | {n: other}).values()), counts[""]) for other in found[1:2]]
+        for other in found[1:2]:
+            named = f"{n}_list" if other.is_tensor else n
+            every.append(Overload(name, named, _ordered((plain | {n: other}).values()), counts[""]))
     numbers = {n: replace(found[0], type="Scalar", convert=None) for n, found in choices.items() if _takes_number(parameters, n)}
     tensors = [n for n, a in plain.items() if a.is_tensor]
     creates = functions.creates(name)

@@ -4,7 +4,8 @@ A call is described with the sizes at hand. Which axis of a result is which axis
 
 - of a declared op from where its tensors' axes lie in its iteration space;
 - of a product from the labels of its axes;
-- of gradients, each of which has the shape of its tensor.
+- of gradients, each of which has the shape of its tensor;
+- of functions that pass axes on as they are (`baracuda.torch.library.passed_on`).
 
 Of everything else it is not, and PyTorch is told that the program holds for these sizes alone.
 """
@@ -12,6 +13,7 @@ Of everything else it is not, and PyTorch is told that the program holds for the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -23,6 +25,8 @@ from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function, describe_bound
 from baracuda.frontends.product_function import MatmulBackward, MatmulFunction
 from baracuda.torch.library import functions
+from baracuda.torch.library.gradients import is_inexact
+from baracuda.torch.library.passed_on import RULES
 
 #: A stand-in for an extent that nothing is known of.
 _UNKNOWN = 61
@@ -47,14 +51,19 @@ def at_hand(n: Any) -> int:
     return int(n.node.hint) if n.node.has_hint() else _UNKNOWN
 
 
-def is_whole(tensor: torch.Tensor) -> bool:
-    """Whether a tensor can have no gradient."""
-    return not (tensor.is_floating_point() or tensor.is_complex())
+def is_known(name: str) -> bool:
+    """Whether extents of a function's results may be known for all sizes."""
+    return name in RULES or name.endswith("_backward") or not isinstance(functions.function(name), FunctionType)
 
 
-def extents_of_results(name: str, taken: Mapping[str, Any], values: Mapping[str, Any], count: int) -> list[Extents] | None:
-    """The extents of a function's results, given its arguments at hand, and PyTorch's by name; None where they are not known."""
-    public = functions.function(name)
+def extents_of_results(
+    name: str, taken: Mapping[str, Any], values: Mapping[str, Any], found: Sequence[tuple[int, ...]]
+) -> list[Extents] | None:
+    """The extents of a function's results, given its arguments at hand, and PyTorch's by name, and the shapes of its results at
+    hand; None where they are not known."""
+    public, count = functions.function(name), len(found)
+    if name in RULES:
+        return RULES[name](values, found)
     shapes = {n: tuple(v.shape) for n, v in values.items() if isinstance(v, torch.Tensor)}
     if isinstance(public, Backward):
         shapes |= {n: shapes[c] for n in public.op.unread for c in reversed(public.cotangents) if c in shapes}
@@ -66,8 +75,9 @@ def extents_of_results(name: str, taken: Mapping[str, Any], values: Mapping[str,
         return _of_product(public, taken, shapes, count)
     elif name.endswith("_backward"):
         known = {p.name for p in functions.parameters(name.removesuffix("_backward"))}
-        floats = [n for n, v in values.items() if isinstance(v, torch.Tensor) and n in known and not is_whole(v)]
-        names = list(taken.get("wrt") or floats)[:count]
+        floats = [n for n, v in values.items() if n in known and is_inexact(v)]
+        tensors = [t for n in taken.get("wrt") or floats for t in _tensors(values.get(n))]
+        return [tuple(t.shape) for t in tensors] if len(tensors) == count else None
     else:
         return None
     return [shapes[n] for n in names] if all(n in shapes for n in names) else None

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Choice, Domain, Either, Flag, Instance, Nothing, Number, OneOf, Several, Whole
+from baracuda.core.preferred import ARITHMETICS
 from baracuda.core.sku import PlanPreference
 
 #: From a value that PyTorch passes to one that the library takes.
@@ -41,13 +43,9 @@ def _number_or_pairs(values: Sequence[Any]) -> Any:
 
 
 def _preference(word: str) -> PlanPreference:
-    from baracuda.core.errors import InvalidProblemError
-    from baracuda.torch.mode import PREFERENCES
-
-    if word not in PREFERENCES:
-        raise InvalidProblemError(f"preference: {word!r}; expected one of {', '.join(PREFERENCES)}")
-    known: PlanPreference = PREFERENCES[word]
-    return known
+    if word not in ARITHMETICS:
+        raise InvalidProblemError(f"preference: {word!r}; expected one of {', '.join(ARITHMETICS)}")
+    return ARITHMETICS[word]
 
 
 def alternatives(domain: Domain) -> list[Type]:
