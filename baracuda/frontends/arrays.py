@@ -115,7 +115,7 @@ def all_adopted(values: Any, name: str = "tensor") -> Any:
 
 
 def memory_order(like: TensorRef) -> list[int]:
-    """The axes of a tensor from slowest to fastest; one of stride 0 stays where it is as far as others let it, as with PyTorch."""
+    """The axes of a tensor from slowest to fastest; one of stride 0 stays where it is as far as others let it, as in PyTorch."""
     order = list(range(len(like.shape)))
     for a in reversed(range(len(order) - 1)):
         at = a
