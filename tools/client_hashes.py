@@ -94,7 +94,7 @@ def main() -> None:
                 known[key] = found
             if not options.brief or verdict != "as known":
                 print(
-                    f"{key:32} {found[: None if options.whole else 12]} {verdict:8} {note}, {1e3 * (perf_counter() - began):.0f}ms",
+                    f"{key:32} {found[: None if options.whole else 12]} {verdict:8} {note}, {perf_counter() - began:.2f} s",
                     flush=True,
                 )
     print(f"{same} as known")
