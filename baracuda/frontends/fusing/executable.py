@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from baracuda.core import locks
@@ -18,6 +18,7 @@ from baracuda.formula.small_floats import stored_as_integers
 from baracuda.frontends.fusing.addresses import Addresses
 from baracuda.frontends.fusing.formula_step import FormulaStep, Operand, Product
 from baracuda.lowering.executables import GeneratedExecutable, executable, given_parameters, load
+from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
 from baracuda.lowering.nest.problem import Operand as LoweredOperand
 
@@ -103,7 +104,7 @@ def executable_of(step: FormulaStep) -> tuple[Executable, dict[str, float]]:
         specs = [_spec(o, f"t{i}", step.shape, written=i >= count) for i, o in enumerate(step.operands)]
         problem = FormulaProblem(graph, step.shape, step.inner, numbers)
         implementation = FormulaImplementation(step.device, problem, specs, None)
-        found = implementation.executable(layout)
+        found = implementation.unloaded(layout)
         assert found is not None
         made = found, implementation
         with _lock:
@@ -128,8 +129,6 @@ def _of_product(step: FormulaStep, product: Product, graph: Graph, numbers: Mapp
         params = given_parameters(finish.params, numbers)
         made = executable(step.device, problem, params, len(problem.tensors))
         assert made is not None
-        with unseen():
-            load([made])
         with _lock:
             while len(_products) >= MOST_EXECUTABLES:
                 _products.pop(next(iter(_products)))
@@ -147,14 +146,21 @@ class Prepared:
 
 
 def prepared(step: FormulaStep | PlanCall) -> Prepared:
-    """What computes a step; raises `UnsupportedError` where nothing takes it."""
+    """What computes a step, not loaded yet; raises `UnsupportedError` where nothing takes it."""
     if isinstance(step, PlanCall):
-        found = step.implementation.executable(layout_of(step.tensors))
+        assert isinstance(step.implementation, GeneratedImplementation)
+        found = step.implementation.unloaded(layout_of(step.tensors))
         assert found is not None
         return Prepared(found, [0 if t is None else t.pointer for t in step.tensors], step.scalars)
     made, numbers = executable_of(step)
     factors = () if step.product is None else step.product.pointers
     return Prepared(made, [*factors, *(o.pointer for o in step.operands)], numbers)
+
+
+def loaded(steps: Iterable[Prepared]) -> None:
+    """Load what computes some steps, all that has to be compiled for them side by side."""
+    with unseen():  # tables that are computed once
+        load({id(s.executable): s.executable for s in steps}.values())
 
 
 class _Noting(CallRecorder):

@@ -10,7 +10,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.core.program_recorder import ProgramRecorder
 from baracuda.frontends.fusing.addresses import Addresses
 from baracuda.frontends.fusing.dependencies import Node, nodes_of
-from baracuda.frontends.fusing.executable import launches, prepared
+from baracuda.frontends.fusing.executable import Prepared, launches, loaded, prepared
 from baracuda.frontends.fusing.formula_step import FormulaStep
 from baracuda.frontends.fusing.partition import Group, Partition
 from baracuda.frontends.fusing.refusal import Refusal
@@ -95,9 +95,11 @@ def fused(recorder: ProgramRecorder, results: frozenset[int]) -> Fusion:
     parts: list[FusedStep] = []
     refusals = partition.refusals()
     first_write: int | None = None
+    executables = {g: _prepared(partition.groups[g]) for g in partition.order}
+    loaded(e for e in executables.values() if isinstance(e, Prepared))
     for g in partition.order:
         group = partition.groups[g]
-        made = _made(group, nodes, recorder, addresses)
+        made = _made(group, executables[g], nodes, recorder, addresses)
         if isinstance(made, Refusal):
             refusals.append((group.members[0], group.members[-1], made))
             made = [_alone(nodes[m], None, str(made)) for m in group.members]
@@ -107,19 +109,29 @@ def fused(recorder: ProgramRecorder, results: frozenset[int]) -> Fusion:
     return Fusion(tuple(parts), tuple(refusals), first_write)
 
 
-def _made(group: Group, nodes: Sequence[Node], recorder: ProgramRecorder, addresses: Addresses) -> list[FusedStep] | Refusal:
-    """The steps that a group is: one, unless it cannot be made."""
+def _prepared(group: Group) -> Prepared | Refusal | None:
+    """What computes a group of several steps; None for one that stays as it is."""
     if len(group.members) == 1:
-        node = nodes[group.members[0]]
-        return [] if node.is_unused else [_alone(node, group.step, group.opaque)]
+        return None
     made = group.step or group.call
     assert made is not None
     try:
-        executable = prepared(made)
+        return prepared(made)
     except UnsupportedError as error:
         return Refusal(f"no schedule takes what they would be: {error}")
-    workspace = _workspace(recorder, addresses, executable.executable.workspace_bytes)
-    steps = launches(executable, addresses, workspace, min(recorder.streams))  # of several, the program is not kept
+
+
+def _made(
+    group: Group, how: Prepared | Refusal | None, nodes: Sequence[Node], recorder: ProgramRecorder, addresses: Addresses
+) -> list[FusedStep] | Refusal:
+    """The steps that a group is: one, unless it cannot be made, or none."""
+    if how is None:
+        node = nodes[group.members[0]]
+        return [] if node.is_unused else [_alone(node, group.step, group.opaque)]
+    if isinstance(how, Refusal):
+        return how
+    workspace = _workspace(recorder, addresses, how.executable.workspace_bytes)
+    steps = launches(how, addresses, workspace, min(recorder.streams))  # of several, the program is not kept
     assert steps, "nothing was launched"
     return [FusedStep(tuple((m, nodes[m].name) for m in group.members), tuple(steps), group.step, group.opaque)]
 
