@@ -163,6 +163,10 @@ class CallRecorder:
         self.whole += launcher.whole_numbers()
         self.steps.append(RecordedLaunch(launcher, tuple(known), scalars))
 
+    def is_made(self, tensor: Any) -> bool:
+        """Whether `hold` was told of a tensor."""
+        return False
+
     def hold(self, tensor: Any) -> None:
         """Memory with values that the call was made with and whose like would be made again: of no matter here."""
 

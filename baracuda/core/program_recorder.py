@@ -102,6 +102,9 @@ class ProgramRecorder(CallRecorder):
             size = ref.kind.itemsize
             self.made.append((ref.pointer + lowest * size, ref.pointer + (highest + 1) * size, tensor))
 
+    def is_made(self, tensor: Any) -> bool:
+        return any(held is tensor for _, _, held in self.made)
+
     def allocate(self, allocation: Allocated) -> None:
         """Memory that was made for the call; what was at this address before is there no longer."""
         number, low, high = len(self.allocated), allocation.pointer, allocation.pointer + allocation.nbytes

@@ -12,9 +12,9 @@ import numpy as np
 from baracuda.core.call_recorder import hold, unseen
 from baracuda.frontends import program as kept_calls
 from baracuda.frontends.array.array import Array
-from baracuda.onnx.layouts import WANTED, dense
+from baracuda.onnx.layouts import WANTED, concatenated, dense
 from baracuda.onnx.operators import registry
-from baracuda.onnx.program import Program, Step, take
+from baracuda.onnx.program import Program, Step, drop, take
 
 #: Operators that say of values only what their layouts say.
 _OF_LAYOUTS = {"Shape", "Size"}
@@ -97,7 +97,10 @@ class Kept:
                 else:
                     if change := WANTED.get((step.node.domain, step.node.operator)):
                         known[step.inputs[0]] = change(known[step.inputs[0]])
-                    take(step, known)
+                    if concatenated(step, known):
+                        drop(step, known)
+                    else:
+                        take(step, known)
             return tuple(_argument(dense(known[n]), n in self.fixed) for n in makes)
 
         constants = [known for n in sorted(read) if (known := self.program.constants.get(n)) is not None]

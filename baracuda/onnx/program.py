@@ -123,6 +123,11 @@ def take(step: Step, known: dict[str, Any]) -> None:
     if len(made) < len(step.outputs) and any(step.outputs[len(made) :]):
         raise InvalidProblemError(f"{step.node}: {len(step.outputs)} outputs; it has {len(made)}")
     known.update(zip(step.outputs, made, strict=False))
+    drop(step, known)
+
+
+def drop(step: Step, known: dict[str, Any]) -> None:
+    """Let go the values that a step is the last to read."""
     for n in step.last:
         known.pop(n, None)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 import numpy as np
 import onnx
 
 import baracuda
-from baracuda.core.call_recorder import hold
+from baracuda.core.call_recorder import current, hold, unseen
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.coded import Coded
 
@@ -31,7 +32,11 @@ def host(x: Tensor) -> np.ndarray:
     """The values on the host."""
     if isinstance(x, Coded):
         return x.numpy()
-    return x if isinstance(x, np.ndarray) else np.asarray(baracuda.to_host(x))
+    if isinstance(x, np.ndarray):
+        return x
+    recorder = current()
+    with unseen() if recorder is not None and recorder.is_made(x) else nullcontext():
+        return np.asarray(baracuda.to_host(x))
 
 
 def ints(x: Tensor) -> tuple[int, ...]:
