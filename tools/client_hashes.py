@@ -93,10 +93,8 @@ def main() -> None:
             if options.write:
                 known[key] = found
             if not options.brief or verdict != "as known":
-                print(
-                    f"{key:32} {found[: None if options.whole else 12]} {verdict:8} {note}, {perf_counter() - began:.2f} s",
-                    flush=True,
-                )
+                shown, spent = found if options.whole else found[:12], 1e3 * (perf_counter() - began)
+                print(f"{key:32} {shown} {verdict:8} {note}, {spent:.0f} ms", flush=True)
     print(f"{same} as known")
     if options.write:
         HASHES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
