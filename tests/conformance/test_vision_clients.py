@@ -32,6 +32,12 @@ def test_training_ends_in_its_hash_on_every_device(name: str, element: str, devi
     assert got.sha256() == hashes()[element][name]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLIENTS)
+def test_compiled_training_ends_in_the_hash_of_the_mode(name: str, device: str) -> None:
+    assert train(name, device, compiled=True).sha256() == hashes()["float32"][name]
+
+
 @CLIENT
 def test_logits_are_as_near_the_truth_as_pytorchs(name: str, device: str) -> None:
     model, x, _, got = train(name, device, 2)

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 
 import baracuda.torch as bt
+from baracuda.torch.compiled import baracuda_backend
 from examples.vision.torchvision_operators import models
 
 
@@ -93,6 +94,7 @@ def train(
     autocast: Any = None,
     mode: Any = None,
     seed: int = 0,
+    compiled: bool = False,
 ) -> Trained:
     """A model after some steps, everything of it computed in the mode: its first weights, the pictures, the steps, the logits."""
     client = CLIENTS[name]
@@ -104,16 +106,17 @@ def train(
         model = model.to(device, element, memory_format=memory_format)
         x, target = x.to(device, element, memory_format=memory_format), target.to(device)
         optimizer = client.optimizer(model.parameters())
+        run = torch.compile(model, backend=baracuda_backend) if compiled else model
         for _ in range(steps):
             optimizer.zero_grad()
             with torch.autocast(device, autocast or torch.bfloat16, enabled=autocast is not None):
-                loss = F.cross_entropy(model(x).float(), target)
+                loss = F.cross_entropy(run(x).float(), target)
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
         model.eval()
         with torch.no_grad(), torch.autocast(device, autocast or torch.bfloat16, enabled=autocast is not None):
-            logits = model(x)
+            logits = run(x)
     return Trained(model, x, losses, logits)
 
 
