@@ -1,5 +1,6 @@
-/* Programs on a GPU, from the last value on that is read on the host, as graphs of the driver's. Addresses are part of a graph, and memory that is given back and asked for again is
- * often the same: a program whose addresses have all been seen together before is captured, and replayed when they come again. */
+/* Programs on a GPU, from the last value on that is read on the host, as graphs of the driver's. Addresses are part of a graph, and
+ * memory that is given back and asked for again is often the same: a program whose addresses have all been seen together before is
+ * captured, and replayed when they come again. */
 #ifndef BARACUDA_GRAPH_H
 #define BARACUDA_GRAPH_H
 

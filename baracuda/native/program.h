@@ -82,8 +82,8 @@ static uint64_t *take_block(Call *call) {
     return block;
 }
 
-/* The launches from one to another; whether they were made. Without an error the long way has to be taken. The interpreter's lock is let go while what is
- * launched needs no Python. */
+/* The launches from one to another; whether they were made. Without an error the long way has to be taken. The interpreter's lock
+ * is let go while what is launched needs no Python. */
 static int launch_all(const Call *call, uint64_t *block, char *const *address, uint64_t stream, int begin, int end) {
     PyThreadState *released = NULL;
     const int64_t *at = call->program->at;

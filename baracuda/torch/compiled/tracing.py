@@ -6,7 +6,6 @@ does it. What draws random numbers becomes a key and an op of that key (`keys`).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -16,6 +15,7 @@ import torch
 from torch._C import DispatchKey
 
 import baracuda.torch.aten  # noqa: F401  (fills the table)
+from baracuda.core.locks import reentrant_lock
 from baracuda.torch.compiled.keys import drawing
 from baracuda.torch.compiled.layers import LAYERS
 from baracuda.torch.registry import CHOSEN, SERVED
@@ -58,7 +58,7 @@ _OTHERWISE = tuple(
     if o.py_kernels
 )
 _KEYS = DispatchKey.Autograd, DispatchKey.CompositeImplicitAutograd
-_lock = threading.RLock()
+_lock = reentrant_lock()
 
 
 @contextmanager

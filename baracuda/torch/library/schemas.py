@@ -18,11 +18,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.lazy import cached_property
 from baracuda.core.parameters import is_optional
 from baracuda.torch.library import functions
 from baracuda.torch.library.exceptions import LEFT_OUT, NO_SAVED, WRITES
