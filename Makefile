@@ -88,5 +88,5 @@ $(DEMO): Makefile | $(RUN)
 
 $(TRAIN_DEMO): Makefile $(USE) | $(RUN)
 	@echo 'Installing PyTorch and torchvision into $(VENV)'
-	@$(PIP) --editable '.[torch]' torchvision
+	@$(PIP) --editable '.[torch]' torch==2.13.0 torchvision==0.28.0  # the PyTorch that the tests have
 	@touch $@
