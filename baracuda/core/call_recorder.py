@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 #: Recorders at work, in whichever thread: where there are none, a launch looks no further.
 AT_WORK: list[CallRecorder] = []
 _local = threading.local()
-#: Addresses from here up to twice as many are those of tensors without values, which no process has. Those behind them, of what
-#: fused programs have on paper, are seen.
+#: Addresses from here on are those of tensors without values, which no process has. Those that fused programs have on paper lie
+#: below, and are seen.
 NOWHERE = 1 << 56
 
 
@@ -188,11 +188,9 @@ class Launcher(ABC):
 
     def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
         """Launch with these addresses and numbers; nothing where an address is one of no memory."""
-        if pointers and NOWHERE <= max(pointers) < 2 * NOWHERE:
+        if pointers and max(pointers) >= NOWHERE:
             return
         if AT_WORK and note(self, pointers, workspace, stream, scalars):
-            return
-        if pointers and max(pointers) >= NOWHERE:
             return
         self.launch(pointers, workspace, stream, scalars)
 

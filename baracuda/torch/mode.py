@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from time import perf_counter
 from typing import Any, Literal
 
 import torch
@@ -17,7 +16,7 @@ import baracuda.torch.aten
 from baracuda.core.preferred import ARITHMETICS, preferred
 from baracuda.torch.choices import choices
 from baracuda.torch.registry import CHOSEN
-from baracuda.torch.report import ByPyTorch, Report, promise
+from baracuda.torch.report import ByPyTorch, Report, promise, timed
 from baracuda.torch.resolution import composed, served
 
 Arithmetic = Literal["reproducible", "pinned", "fastest"]
@@ -125,21 +124,13 @@ class Reproducible(_Mode):
             raise baracuda.UnsupportedError(
                 f"{overload}: no function of baracuda computes it; expected an op that is served, or strict=False"
             )
-        self._by_pytorch[overload] = ByPyTorch(str(overload))
-        return partial(self._pytorch, overload)
+        row = self._by_pytorch[overload] = ByPyTorch(str(overload))
+        return timed(overload, row)
 
     def _under_mode(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         """A function whose own ops come to this mode in turn."""
         with _Again(self):
             return function(*args, **keywords)
-
-    def _pytorch(self, overload: Any, *args: Any, **keywords: Any) -> Any:
-        row = self._by_pytorch[overload]
-        began = perf_counter()
-        result = overload(*args, **keywords)
-        row.calls += 1
-        row.seconds += perf_counter() - began
-        return result
 
     def report(self) -> Report:
         """Who computed what so far, and what may be promised of it."""

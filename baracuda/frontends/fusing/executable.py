@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from baracuda.core import locks
 from baracuda.core.call_recorder import AddressSource, CallRecorder, PlanCall, RecordedLaunch, recording, unseen
@@ -21,6 +22,8 @@ from baracuda.lowering.executables import GeneratedExecutable, executable, given
 from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
 from baracuda.lowering.nest.problem import Operand as LoweredOperand
+
+T = TypeVar("T")
 
 #: Executables of merged steps that are kept; the oldest go first. Their code stays loaded.
 MOST_EXECUTABLES = 4096
@@ -106,12 +109,17 @@ def executable_of(step: FormulaStep) -> tuple[Executable, dict[str, float]]:
         implementation = FormulaImplementation(step.device, problem, specs, None)
         found = implementation.unloaded(layout)
         assert found is not None
-        made = found, implementation
-        with _lock:
-            while len(_made) >= MOST_EXECUTABLES:
-                _made.pop(next(iter(_made)))
-            _made[key] = made
+        made = _remembered(_made, key, (found, implementation))
     return made[0], numbers
+
+
+def _remembered(known: dict[tuple[object, ...], T], key: tuple[object, ...], made: T) -> T:
+    """What was made, known from now on; the oldest goes where there are too many."""
+    with _lock:
+        while len(known) >= MOST_EXECUTABLES:
+            known.pop(next(iter(known)))
+        known[key] = made
+    return made
 
 
 def _of_product(step: FormulaStep, product: Product, graph: Graph, numbers: Mapping[str, float]) -> Executable:
@@ -129,10 +137,7 @@ def _of_product(step: FormulaStep, product: Product, graph: Graph, numbers: Mapp
         params = given_parameters(finish.params, numbers)
         made = executable(step.device, problem, params, len(problem.tensors))
         assert made is not None
-        with _lock:
-            while len(_products) >= MOST_EXECUTABLES:
-                _products.pop(next(iter(_products)))
-            _products[key] = made
+        _remembered(_products, key, made)
     return made
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 import baracuda
+from baracuda.torch.aten.gradients import masked
 from baracuda.torch.registry import chooses, serves
 
 aten = torch.ops.aten
@@ -113,11 +114,11 @@ def efficient_backward(
     *,
     scale: Any = None,
 ) -> Any:
-    wrt = tuple(n for n, m in zip(("q", "k", "v", "bias"), mask, strict=True) if m and (n != "bias" or bias is not None))
-    lse = lse[..., : q.shape[2]]
-    found = attention_backward(dy, q, k, v, y, lse, dropout, causal, attn_mask=bias, scale=scale, wrt=wrt) if wrt else ()
-    given = dict(zip(wrt, found if isinstance(found, tuple) else (found,), strict=True))
-    return tuple(given.get(n) for n in ("q", "k", "v", "bias"))
+    def gradients(wrt: tuple[str, ...]) -> Any:
+        lse_of_rows = lse[..., : q.shape[2]]
+        return attention_backward(dy, q, k, v, y, lse_of_rows, dropout, causal, attn_mask=bias, scale=scale, wrt=wrt)
+
+    return tuple(masked(gradients, ("q", "k", "v", "bias"), mask, (True, True, True, bias is not None)))
 
 
 @serves(aten._scaled_dot_product_flash_attention.default)
@@ -162,9 +163,8 @@ def cudnn(
     scale: Any = None,
 ) -> Any:
     """Its lse has one more axis."""
-    _no_debug(debug)
-    y, lse = attention(q, k, v, dropout, causal, attn_mask=bias, scale=scale)
-    return y, lse[..., None], None, None, q.shape[2], k.shape[2], _nothing(q), _nothing(q), None
+    y, lse, *rest = overrideable(q, k, v, bias, dropout, causal, debug, scale=scale)
+    return y, lse[..., None], *rest
 
 
 @serves(aten._scaled_dot_product_cudnn_attention_backward.default)

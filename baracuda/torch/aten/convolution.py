@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.normalization import _masked as masked
+from baracuda.torch.aten.gradients import masked
 from baracuda.torch.registry import serves
 
 aten = torch.ops.aten

@@ -27,7 +27,7 @@ def full(size: Any, value: Any, *, dtype: Any = None, layout: Any = None, device
     return _filled(size, value, dtype, device)
 
 
-@serves(aten.zeros.default)
+@serves(aten.zeros.default, aten._efficientzerotensor.default)
 def zeros(size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Any:
     return _filled(size, 0, dtype or torch.get_default_dtype(), device)
 
@@ -130,8 +130,3 @@ def _steps(function: Any) -> Any:
 for _name in ("linspace", "logspace"):
     _packet = getattr(aten, _name)
     serves(_packet.default, _packet.Tensor_Tensor, _packet.Tensor_Scalar, _packet.Scalar_Tensor)(_steps(getattr(baracuda, _name)))
-
-
-@serves(aten._efficientzerotensor.default)
-def zero_tensor(size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Any:
-    return zeros(size, dtype=dtype, device=device)

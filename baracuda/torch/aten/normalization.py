@@ -8,6 +8,7 @@ import torch
 
 import baracuda
 from baracuda.torch.aten.elements import converted, dense
+from baracuda.torch.aten.gradients import masked
 from baracuda.torch.registry import chooses, serves
 from baracuda.torch.write import write
 
@@ -50,22 +51,12 @@ def layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     return baracuda.layer_norm(dense(x), weight, bias, axis=_last(shape), eps=eps, saved=True)
 
 
-def _masked(gradients: Any, names: tuple[str, ...], mask: Any, given: tuple[bool, ...]) -> list[Any]:
-    """Gradients where they are asked for, None elsewhere."""
-    wanted = [n for n, m, g in zip(names, mask, given, strict=True) if m and g]
-    if not wanted:
-        return [None] * len(names)
-    found = gradients(tuple(wanted))
-    found = dict(zip(wanted, found if isinstance(found, tuple) else (found,), strict=True))
-    return [found.get(n) for n in names]
-
-
 @serves(aten.native_layer_norm_backward.default)
 def layer_norm_backward(dy: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, bias: Any, output_mask: Any) -> Any:
     def gradients(wrt: tuple[str, ...]) -> Any:
         return baracuda.layer_norm_backward(dense(dy), dense(x), weight, bias, mean, rstd, axis=_last(shape), wrt=wrt)
 
-    return _masked(gradients, ("x", "weight", "bias"), output_mask, (True, weight is not None, bias is not None))
+    return masked(gradients, ("x", "weight", "bias"), output_mask, (True, weight is not None, bias is not None))
 
 
 def _batch_norm(x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float) -> Any:
@@ -116,7 +107,7 @@ def batch_norm_backward(
         )
 
     given = weight is not None
-    return _masked(gradients, ("x", "weight", "bias"), output_mask, (True, given, given))
+    return masked(gradients, ("x", "weight", "bias"), output_mask, (True, given, given))
 
 
 @serves(aten.cudnn_batch_norm.default, writes=True)

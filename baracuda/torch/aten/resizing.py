@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 import baracuda
+from baracuda.torch.aten.gradients import masked
 from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
@@ -74,8 +75,8 @@ def grid_sampler(x: Any, grid: Any, mode: int, padding: int, align_corners: bool
 @serves(aten.grid_sampler_2d_backward.default, aten.grid_sampler_3d_backward.default)
 def grid_sampler_backward(
     dy: Any, x: Any, grid: Any, mode: int, padding: int, align_corners: bool, output_mask: Any
-) -> tuple[Any, Any]:
-    wrt = tuple(n for n, m in zip(("x", "grid"), output_mask, strict=True) if m)
-    found = baracuda.grid_sample_backward(dy, x, grid, *_ways(mode, padding), align_corners, wrt=wrt)
-    given = dict(zip(wrt, found if isinstance(found, tuple) else (found,), strict=True))
-    return given.get("x"), given.get("grid")
+) -> tuple[Any, ...]:
+    def gradients(wrt: tuple[str, ...]) -> Any:
+        return baracuda.grid_sample_backward(dy, x, grid, *_ways(mode, padding), align_corners, wrt=wrt)
+
+    return tuple(masked(gradients, ("x", "grid"), output_mask, (True, True)))

@@ -78,15 +78,7 @@ for _name in (
 def _of_two(name: str) -> Any:
     compute = getattr(baracuda, name)
 
-    def of_two(a: Any, b: Any) -> Any:
-        a, b = common(floating(a), floating(b))
-        if not isinstance(a, torch.Tensor):
-            a = baracuda.full((), a, b.dtype, like=b)
-        if not isinstance(b, torch.Tensor):
-            b = baracuda.full((), b, a.dtype, like=a)
-        return compute(a, b)
-
-    return of_two
+    return lambda a, b: compute(*common(floating(a), floating(b)))
 
 
 serves(aten.igamma.default)(_of_two("igamma"))

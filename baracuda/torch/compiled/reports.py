@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
-from baracuda.torch.report import ByPyTorch, Report, promise
+from baracuda.torch.report import ByPyTorch, Report, promise, timed
 
 _by_pytorch: dict[str, ByPyTorch] = {}
 _served: set[str] = set()
@@ -21,16 +20,7 @@ def note(arithmetic: str | None, served: set[str]) -> None:
 
 def by_pytorch(overload: Any) -> Callable[..., Any]:
     """The overload itself, its calls and their time noted."""
-    row = _by_pytorch.setdefault(str(overload), ByPyTorch(str(overload)))
-
-    def timed(*args: Any, **keywords: Any) -> Any:
-        began = perf_counter()
-        result = overload(*args, **keywords)
-        row.calls += 1
-        row.seconds += perf_counter() - began
-        return result
-
-    return timed
+    return timed(overload, _by_pytorch.setdefault(str(overload), ByPyTorch(str(overload))))
 
 
 def report() -> Report:
